@@ -23,6 +23,7 @@ mod setup;
 mod supervise;
 mod tasks;
 mod terminals;
+mod web;
 mod workflows;
 mod worktrees;
 
@@ -32,6 +33,8 @@ pub(crate) use agents::{
 };
 pub(crate) use auth::{Account, Login, LoginFlow, Logout};
 pub(crate) use changes::*;
+#[cfg(feature = "window")]
+pub(crate) use faces::Window;
 pub(crate) use faces::{Tui, TuiPage};
 pub(crate) use import::{Import, ImportFrom, ImportIdx0};
 pub(crate) use imports::*;
@@ -43,13 +46,15 @@ pub(crate) use setup::Setup;
 pub(crate) use supervise::*;
 pub(crate) use tasks::*;
 pub(crate) use terminals::*;
+pub(crate) use web::*;
 pub(crate) use workflows::*;
 pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
-/// Without a command, starts the daemon if none is running and opens the best face there is: the TUI
-/// on a terminal, else the status. ROOKERY_FACE=tui or status decides.
+/// Without a command, starts the daemon if none is running and opens the best face there is: a window
+/// with a display, else the TUI on a terminal, else the status. ROOKERY_FACE=window, tui or status
+/// decides.
 #[derive(Debug, Parser)]
 #[command(name = "rookery", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -75,6 +80,17 @@ pub(crate) enum Command {
     /// Ctrl+\ and then ? lists every key; ctrl+\ q leaves, and everything keeps running. Exits with 2
     /// inside a terminal of the same daemon and with 1 if no daemon can be had.
     Tui(Tui),
+    /// Serve the page for browsers and phones, and pair devices with it
+    ///
+    /// Turns the page on, until `rookery web stop`, and prints where it is. Nothing but this machine reaches
+    /// it unless you say so, and no browser enters that was not paired.
+    Web(Web),
+    /// Open a window with terminals, agents and what needs your attention
+    ///
+    /// A window that is open already comes to the front instead, and the command exits with 0. Closing
+    /// the window ends nothing. Alt+Shift+/ lists every key.
+    #[cfg(feature = "window")]
+    Window(Window),
     /// Open a terminal and print its id
     Open(Open),
     /// Connect to a terminal of the daemon

@@ -14,7 +14,6 @@ mod personas;
 mod resolve;
 mod stop;
 mod talk;
-mod watch;
 
 use std::process::ExitCode;
 

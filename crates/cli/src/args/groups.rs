@@ -7,12 +7,12 @@ use clap::{Command, CommandFactory as _, FromArgMatches as _};
 use super::Cli;
 
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Daemon", &["setup", "up", "down", "restart", "status", "doctor", "daemon"]),
+    ("Daemon", &["setup", "up", "down", "restart", "status", "web", "doctor", "daemon"]),
     (
         "Terminals",
         &[
-            "tui", "open", "run", "task", "attach", "ls", "send", "wait", "dump", "record",
-            "replay", "kill", "close",
+            "tui", "window", "open", "run", "task", "attach", "ls", "send", "wait", "dump",
+            "record", "replay", "kill", "close",
         ],
     ),
     (
@@ -78,8 +78,9 @@ fn lists(command: &Command) -> String {
         // Writing to a text cannot fail.
         let _ = writeln!(text, "{group}:");
         for name in *names {
-            let about = command.find_subcommand(name).and_then(Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
+            // What was left out of this build has no row.
+            let Some(found) = command.find_subcommand(name) else { continue };
+            let about = found.get_about().map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {name:width$}  {about}");
         }
         text.push('\n');

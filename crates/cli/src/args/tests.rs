@@ -184,6 +184,8 @@ fn help_of_everything() {
           restart      Replace the daemon with this executable; terminals keep running
           status       Show the daemon's status
           tui          Show terminals, agents and what needs your attention, in this terminal
+          web          Serve the page for browsers and phones, and pair devices with it
+          window       Open a window with terminals, agents and what needs your attention
           open         Open a terminal and print its id
           attach       Connect to a terminal of the daemon
           ls           List terminals [alias: list]

@@ -79,7 +79,8 @@ fn heading(tree: &TreeChanges, colors: Colors) -> String {
         Some(base) => format!("since {}", safe::line(base)),
         None => "without a commit yet".to_owned(),
     };
-    let sum = format!("{} files, +{} -{}", tree.file_count, tree.additions, tree.deletions);
+    let files = if tree.file_count == 1 { "file" } else { "files" };
+    let sum = format!("{} {files}, +{} -{}", tree.file_count, tree.additions, tree.deletions);
     let what = format!("{base}: {sum}");
     format!(
         "{} {} {}",

@@ -33,7 +33,7 @@ pub(super) async fn run(all: bool) -> Outcome {
             return done();
         }
     };
-    stop(&homes, &client, all).await?;
+    stop(&homes, &client, Shutdown { all, restart: false }).await?;
     done()
 }
 
@@ -54,15 +54,15 @@ pub(super) async fn stop_by_signal(homes: &Homes, failure: Failure) -> Outcome<(
 }
 
 /// Stops the daemon of this connection and waits for its end.
-pub(super) async fn stop(homes: &Homes, client: &Client, all: bool) -> Outcome<()> {
+pub(super) async fn stop(homes: &Homes, client: &Client, how: Shutdown) -> Outcome<()> {
     let status: Status = call(client, GetStatus).await?;
-    let keeper = status.keeper.filter(|_| all).map(|keeper| ("keeper", keeper.pid));
+    let keeper = status.keeper.filter(|_| how.all).map(|keeper| ("keeper", keeper.pid));
     // Opened before the request: afterwards the numbers could mean other processes.
     let processes: Vec<_> = std::iter::once(("daemon", status.pid))
         .chain(keeper)
         .filter_map(|(name, pid)| Some((name, pid, Process::open(pid)?)))
         .collect();
-    let reply = client.send(Shutdown { all }).await;
+    let reply = client.send(how).await;
     if let Err(error @ (ClientError::Rpc(_) | ClientError::Json(_))) = reply {
         return Err(error.into());
     }

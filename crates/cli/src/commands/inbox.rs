@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     args::{self, InboxAction},
-    commands::done,
+    commands::{done, tui},
     failure::{Failure, Outcome},
     link::{self, call},
     output::{self, Colors, Tone},
@@ -42,9 +42,9 @@ pub(super) async fn run(args: args::Inbox) -> Outcome {
         None => {}
     }
     if args.watch {
-        return match args.json || !crate::watch::is_usable() {
+        return match args.json || !tui::is_usable() {
             true => watch(client, args.json).await,
-            false => crate::watch::run(client, args.all).await,
+            false => tui::inbox(args.all).await,
         };
     }
     let waiting = waiting(&client).await?;

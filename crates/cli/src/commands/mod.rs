@@ -14,6 +14,7 @@ mod doctor;
 mod down;
 mod dump;
 mod events;
+mod face;
 mod handoff;
 mod hooks;
 mod hunk;
@@ -46,10 +47,13 @@ mod tui;
 mod up;
 mod view;
 mod wait;
+mod web;
+#[cfg(feature = "window")]
+mod window;
 mod workflow;
 mod worktree;
 
-use std::{future::Future, process::ExitCode};
+use std::{future::Future, pin::Pin, process::ExitCode};
 
 use crate::{
     args::{Cli, Command},
@@ -59,18 +63,20 @@ use crate::{
 };
 
 pub(crate) use ls::state as terminal_state;
-pub(crate) use review::{changes_of, lines as review_lines};
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli) -> Outcome {
     match cli.command {
-        None => block_on(tui::best()),
+        None => face::best(),
         Some(Command::Daemon(args)) => daemon::run(&args),
         Some(Command::Up(args)) => block_on(up::run(args.json)),
         Some(Command::Down(args)) => block_on(down::run(args.all)),
         Some(Command::Restart(args)) => block_on(restart::run(args.json)),
         Some(Command::Status(args)) => block_on(status::run(args.json)),
         Some(Command::Tui(args)) => block_on(tui::run(args)),
+        Some(Command::Web(args)) => block_on(web::run(args)),
+        #[cfg(feature = "window")]
+        Some(Command::Window(args)) => window::run(&args),
         Some(Command::Open(args)) => block_on(open::run(args)),
         Some(Command::Attach(args)) => block_on(attach::run(args)),
         Some(Command::Ls(args)) => block_on(ls::run(args)),
@@ -127,12 +133,29 @@ pub(crate) fn run(cli: Cli) -> Outcome {
 }
 
 pub(crate) fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
+    run_to_end(std::pin::pin!(command))
+}
+
+/// The part of [`block_on`] that is the same for all commands: it is in the program once.
+fn run_to_end(command: Pin<&mut dyn Future<Output = Outcome>>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Failure::doing("cannot start a runtime"))?;
     let outcome = runtime.block_on(command);
     // A thread may still be reading stdin; its result is not needed.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Waits for something on a runtime of its own, for commands that go on without one.
+#[cfg(feature = "window")]
+pub(crate) fn finish<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::doing("cannot start a runtime"))?;
+    let outcome = runtime.block_on(work);
     runtime.shutdown_background();
     outcome
 }

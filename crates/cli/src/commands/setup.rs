@@ -17,7 +17,7 @@ use rookery_native::wire::ThreadList;
 
 use crate::{
     args,
-    commands::{done, down},
+    commands::{done, down, restart},
     daemon_process,
     failure::{Failure, Outcome},
     link, output,
@@ -189,7 +189,7 @@ async fn take_effect(homes: &Homes) -> Outcome<()> {
         output::note("an agent is working; run `rookery restart` later to apply the change");
         return Ok(());
     }
-    down::stop(homes, &client, false).await?;
+    down::stop(homes, &client, restart::RESTART).await?;
     daemon_process::ensure(homes).await?;
     output::note("the daemon was restarted; terminals keep running");
     Ok(())

@@ -42,6 +42,13 @@ fn render(status: &Status, colors: Colors) -> String {
         ("keeper", keeper),
         ("last event", status.last_event.to_string()),
     ];
+    if let Some(web) = &status.web {
+        let devices = match web.devices {
+            1 => "1 device".to_owned(),
+            count => format!("{count} devices"),
+        };
+        lines.push(("web", format!("{}, {devices}", web.url)));
+    }
     if status.version != env!("CARGO_PKG_VERSION") {
         let own = env!("CARGO_PKG_VERSION");
         lines.push((

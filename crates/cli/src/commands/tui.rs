@@ -1,4 +1,4 @@
-//! `rookery tui`, and which face `rookery` without a command opens.
+//! `rookery tui`.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,7 +13,6 @@ use rookery_view::link::Page;
 use crate::{
     args::{Tui, TuiPage},
     attach::tty,
-    commands::up,
     daemon_process,
     failure::{Failure, Outcome},
     link,
@@ -23,21 +22,8 @@ use crate::{
 const NESTED: u8 = 2;
 
 /// A variable of the environment that is set and not empty.
-fn variable(name: &str) -> Option<String> {
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// The best face there is: the TUI on a terminal, else the status.
-pub(super) async fn best() -> Outcome {
-    let inside = variable("ROOKERY_TERMINAL_ID").is_some();
-    let is_terminal = tty::is_usable() && variable("TERM").is_none_or(|term| term != "dumb");
-    match variable("ROOKERY_FACE").as_deref() {
-        Some("tui") => run(Tui::default()).await,
-        Some("status") => up::run(false).await,
-        Some("window") => Err(Failure::new("this build has no window").hint("use `rookery tui`")),
-        _ if is_terminal && !inside => run(Tui::default()).await,
-        _ => up::run(false).await,
-    }
 }
 
 /// `rookery tui`.
@@ -57,10 +43,34 @@ pub(super) async fn run(args: Tui) -> Outcome {
     link::bring_here(&homes).await?;
     let options = options(&args, &homes, own_terminal);
     match rookery_tui::run(options).await {
-        Ok(Ended::Left) => Ok(ExitCode::SUCCESS),
+        Ok(Ended::Left | Ended::Signaled(_)) => Ok(ExitCode::SUCCESS),
         Ok(Ended::Refused(why)) => Err(Failure::new(why)),
         Err(error) => Err(Failure::new(format!("cannot use this terminal: {error}"))),
     }
+}
+
+/// `rookery inbox --watch` on a terminal: the inbox page and nothing around it.
+pub(super) async fn inbox(all: bool) -> Outcome {
+    let homes = link::homes()?;
+    daemon_process::ensure(&homes).await?;
+    link::bring_here(&homes).await?;
+    let args = Tui { page: Some(TuiPage::Inbox), ..Tui::default() };
+    let mut options = options(&args, &homes, own_terminal(&homes));
+    options.around.only_inbox = true;
+    (options.follow, options.all_notes) = (true, all);
+    match rookery_tui::run(options).await {
+        Ok(Ended::Left) => Ok(ExitCode::SUCCESS),
+        Ok(Ended::Signaled(signal)) => {
+            Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)))
+        }
+        Ok(Ended::Refused(why)) => Err(Failure::new(why)),
+        Err(error) => Err(Failure::new(format!("cannot use this terminal: {error}"))),
+    }
+}
+
+/// Whether there is a terminal to draw on and to read keys from.
+pub(super) fn is_usable() -> bool {
+    tty::is_usable() && variable("TERM").is_some_and(|term| term != "dumb")
 }
 
 /// The terminal of the same daemon in which this runs.
@@ -82,16 +92,19 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
     let around = Surroundings {
         utf8: locale.contains("utf-8") || locale.contains("utf8"),
         plain: args.plain,
+        is_window: false,
         in_tmux,
         is_remote: variable("SSH_CONNECTION").is_some(),
         lacks_osc52: matches!(term.as_str(), "linux" | "screen" | "dumb"),
         own_terminal,
+        only_inbox: false,
         settings_file: shortened(&homes.roost_config()),
         notify_osc: match () {
             () if variable("VTE_VERSION").is_some() => 777,
             () if variable("KITTY_WINDOW_ID").is_some() => 99,
             () => 9,
         },
+        cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
         agents: installed_agents(),
     };
     let start_homes = homes.clone();
@@ -108,6 +121,8 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
         look: args.look,
         check: args.check,
         page: args.page.map(page),
+        follow: false,
+        all_notes: false,
         around,
         depth: Depth::from_env(variable("NO_COLOR").is_some(), &colorterm, &term),
         keys: match variable("ROOKERY_TUI_KEYS").as_deref() {
@@ -156,7 +171,7 @@ fn copy_to_tmux(text: &str) -> Result<(), String> {
 }
 
 /// Agents whose program is in the `PATH`, for the page on which nothing runs.
-fn installed_agents() -> Vec<String> {
+pub(super) fn installed_agents() -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let is_there = |program: &String| dirs.iter().any(|dir| dir.join(program).is_file());
@@ -168,7 +183,7 @@ fn installed_agents() -> Vec<String> {
 }
 
 /// A path below the user's home with `~`.
-fn shortened(path: &Path) -> String {
+pub(super) fn shortened(path: &Path) -> String {
     let home = variable("HOME").map(PathBuf::from);
     match home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) => format!("~/{}", rest.display()),
@@ -176,7 +191,8 @@ fn shortened(path: &Path) -> String {
     }
 }
 
-fn page(page: TuiPage) -> Page {
+/// A page as the link knows it.
+pub(super) fn page(page: TuiPage) -> Page {
     match page {
         TuiPage::Workspace => Page::Workspace { terminal: None },
         TuiPage::Inbox => Page::Inbox { item: None },

@@ -131,6 +131,11 @@ fn every_argument_was_thought_of() {
     let mut found = String::new();
     walk(&cli(), &mut Vec::new(), &mut found);
     expect![[r#"
+        web listen: text
+        web name: text
+        web revoke device: text
+        web rename device: text
+        web rename name: text
         open project: Project
         open rows: text
         open cols: text

@@ -1,0 +1,180 @@
+//! `rookery window`: the native window, and its place in the desktop.
+
+mod desktop;
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    path::Path,
+    process::{Command, ExitCode, Stdio},
+    sync::Arc,
+};
+
+use rookery_daemon::homes::Homes;
+use rookery_host::Clipboards;
+use rookery_native::wire::{GetStatus, RaiseWindow, Raised};
+use rookery_window::{Ended, Job, Options, WindowError, libraries};
+
+use crate::{
+    args,
+    commands::{done, finish, tui},
+    daemon_process,
+    failure::{Failure, Outcome},
+    link, output,
+};
+
+/// Which display there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Display {
+    Wayland,
+    X11,
+}
+
+fn display() -> Option<Display> {
+    match () {
+        () if tui::variable("WAYLAND_DISPLAY").is_some() => Some(Display::Wayland),
+        () if tui::variable("DISPLAY").is_some() => Some(Display::X11),
+        () => None,
+    }
+}
+
+/// `rookery window`.
+pub(super) fn run(args: &args::Window) -> Outcome {
+    if args.install_desktop {
+        return desktop::install();
+    }
+    if args.remove_desktop {
+        return desktop::remove();
+    }
+    let Some(display) = display() else {
+        return Err(Failure::new("there is no display: DISPLAY and WAYLAND_DISPLAY are not set")
+            .hint("use `rookery tui` in a terminal"));
+    };
+    if let Some(missing) = missing(display) {
+        return Err(Failure::new(format!("cannot open a window: {missing}"))
+            .hint("install them, or use `rookery tui` in a terminal"));
+    }
+    match open(args)? {
+        Ok(code) => Ok(code),
+        Err(error) => Err(Failure::new(error.to_string()).hint("use `rookery tui` in a terminal")),
+    }
+}
+
+/// Opens a window if that can be: none if another face has to be tried, and why was said.
+pub(super) fn try_open() -> Outcome<Option<ExitCode>> {
+    // Over ssh the display is another machine's, if it is any.
+    let Some(display) = display().filter(|_| tui::variable("SSH_CONNECTION").is_none()) else {
+        return Ok(None);
+    };
+    if let Some(missing) = missing(display) {
+        output::note(format!("no window: {missing}"));
+        return Ok(None);
+    }
+    match open(&args::Window::default())? {
+        Ok(code) => Ok(Some(code)),
+        Err(error) => {
+            output::note(format!("no window: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+fn missing(display: Display) -> Option<String> {
+    let missing = match display {
+        Display::Wayland => libraries::missing_wayland(),
+        Display::X11 => libraries::missing_x11(),
+    };
+    (!missing.is_empty()).then(|| libraries::told(&missing))
+}
+
+/// Raises the window that is open, or opens one and stays until it is closed.
+fn open(args: &args::Window) -> Outcome<Result<ExitCode, WindowError>> {
+    let homes = link::homes()?;
+    let is_raised = finish(prepare(&homes, args.new))?;
+    if is_raised {
+        return Ok(Ok(ExitCode::SUCCESS));
+    }
+    let trace = args.trace.as_deref().map(create).transpose()?;
+    match rookery_window::run(options(args, &homes, trace)) {
+        Ok(Ended::Left) => Ok(Ok(ExitCode::SUCCESS)),
+        Ok(Ended::Refused(why)) => Err(Failure::new(why)),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// Starts a daemon unless there is one; whether a window that was open came to the front.
+async fn prepare(homes: &Homes, is_new: bool) -> Outcome<bool> {
+    let (client, _) = daemon_process::ensure(homes).await?;
+    link::bring_here(homes).await?;
+    if is_new {
+        return Ok(false);
+    }
+    // A daemon of another version may not know the method; then there is simply a second window.
+    let raised: Result<Raised, _> = client.send(RaiseWindow {}).await;
+    if raised.is_err() {
+        link::call(&client, GetStatus).await?;
+    }
+    Ok(raised.is_ok_and(|raised| raised.raised))
+}
+
+fn create(path: &Path) -> Outcome<Box<dyn Write + Send>> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let doing = format!("cannot write {}", path.display());
+    Ok(Box::new(file.map_err(Failure::doing(doing))?))
+}
+
+fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Send>>) -> Options {
+    let start_homes = homes.clone();
+    let start = move || -> Job {
+        let homes = start_homes.clone();
+        Box::pin(async move {
+            let started = daemon_process::ensure(&homes).await;
+            started.map(|_| ()).map_err(|failure| failure.message().to_owned())
+        })
+    };
+    Options {
+        socket: link::own_socket(homes),
+        name: name(),
+        look: args.look,
+        page: args.page.map(tui::page),
+        settings_file: tui::shortened(&homes.roost_config()),
+        agents: tui::installed_agents(),
+        start: Arc::new(start),
+        open: Arc::new(|uri| {
+            Box::pin(async move {
+                let opened = tokio::task::spawn_blocking(move || open_uri(&uri)).await;
+                opened.unwrap_or_else(|error| Err(error.to_string()))
+            })
+        }),
+        clipboards: Clipboards::start(true),
+        trace,
+    }
+}
+
+/// `laptop window`.
+fn name() -> String {
+    let name = rustix::system::uname();
+    format!("{} window", name.nodename().to_string_lossy())
+}
+
+/// Gives an address to the program that the desktop opens it with.
+#[expect(clippy::disallowed_methods, reason = "the one place where the desktop opens an address")]
+fn open_uri(uri: &str) -> Result<(), String> {
+    let opened = Command::new("xdg-open")
+        .arg(uri)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match opened {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("xdg-open could not open it: {status}")),
+        Err(error) => Err(format!("cannot run xdg-open: {error}")),
+    }
+}
+
+/// What a command says at its end.
+fn told(text: impl std::fmt::Display) -> Outcome {
+    output::note(text);
+    done()
+}
