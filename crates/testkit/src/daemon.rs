@@ -190,7 +190,13 @@ impl TestDaemon {
     /// A daemon in a home that was prepared, ready.
     #[track_caller]
     pub fn start_in(home: Home) -> TestDaemon {
-        let mut daemon = TestDaemon { home, program: rookery_binary().to_owned(), running: None };
+        TestDaemon::start_by(home, rookery_binary().to_owned())
+    }
+
+    /// The same, started by a program that becomes the daemon.
+    #[track_caller]
+    pub fn start_by(home: Home, program: PathBuf) -> TestDaemon {
+        let mut daemon = TestDaemon { home, program, running: None };
         daemon.restart();
         daemon
     }

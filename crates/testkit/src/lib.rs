@@ -26,5 +26,5 @@ pub use lines::Lines;
 pub use memory::MemoryDaemon;
 pub use patience::{eventually, wait_until};
 pub use processes::{Process, children_of, is_alive, memory_of, processes_of};
-pub use pty::TestPty;
+pub use pty::{Outer, TestPty};
 pub use random::Random;

@@ -8,9 +8,12 @@ use rookery_agent::settings::AuthSettings;
 use rookery_core::{
     AgentConfig, Core, CoreConfig, KeeperLaunch, RunnerDirs, StopKind, TerminalLimits, UiConfig,
 };
+use rookery_daemon::Web;
+use rookery_daemon::config::WebConfig;
+use rookery_daemon::homes::Homes;
 use rookery_dialects::{Dialect, Served};
 use rookery_issuer::{CLIENT, Issuer, Person};
-use rookery_native::{Control, Ending};
+use rookery_native::{Control, Ending, WebServer};
 use rookery_signin::Account;
 use rookery_term::Palette;
 use rookery_wire::transport::memory;
@@ -34,12 +37,18 @@ pub struct MemoryDaemon {
 struct Stop {
     core: Core,
     stopped: watch::Sender<bool>,
+    web: Arc<Web>,
 }
 
 impl Control for Stop {
+    fn web(&self) -> Option<Arc<dyn WebServer>> {
+        Some(Arc::clone(&self.web) as Arc<dyn WebServer>)
+    }
+
     fn shut_down(&self, ending: Ending) {
         let kind = match ending {
             Ending::KeepTerminals => StopKind::KeepTerminals,
+            Ending::Restart => StopKind::Restart,
             Ending::EndAll => StopKind::EndTerminals,
         };
         let (core, stopped) = (self.core.clone(), self.stopped.clone());
@@ -68,9 +77,26 @@ impl MemoryDaemon {
         MemoryDaemon::start_in_mode(true, None)
     }
 
-    fn start_in_mode(test_mode: bool, issuer: Option<Issuer>) -> MemoryDaemon {
+    /// A fresh world that is configured otherwise.
+    pub fn configured(change: impl FnOnce(&mut CoreConfig)) -> MemoryDaemon {
         let home = Home::new();
         let mut config = config(&home);
+        change(&mut config);
+        MemoryDaemon::start_with(home, config, false, None)
+    }
+
+    fn start_in_mode(test_mode: bool, issuer: Option<Issuer>) -> MemoryDaemon {
+        let home = Home::new();
+        let config = config(&home);
+        MemoryDaemon::start_with(home, config, test_mode, issuer)
+    }
+
+    fn start_with(
+        home: Home,
+        mut config: CoreConfig,
+        test_mode: bool,
+        issuer: Option<Issuer>,
+    ) -> MemoryDaemon {
         if let Some(issuer) = &issuer {
             config.agent.settings.auth = auth(issuer);
         }
@@ -84,11 +110,19 @@ impl MemoryDaemon {
         };
         let core = runtime().block_on(Core::start(config)).unwrap();
         let (sender, stopped) = watch::channel(false);
-        let control = Arc::new(Stop { core: core.clone(), stopped: sender });
+        let web = web(&home);
+        let stop = Stop { core: core.clone(), stopped: sender, web: Arc::clone(&web) };
+        let control = Arc::new(stop);
         let adapters = Arc::new(rookery_watch::Adapters::default().allow_plugin_load(true));
         let shared = rookery_ptywright::Shared::new(home.path().to_owned(), adapters);
         let served = Served::new(core.clone(), control, Arc::new(shared)).with_roost(roost);
+        web.show(&core, &served);
         MemoryDaemon { home, core, served, stopped, issuer }
+    }
+
+    /// Whether a client asked it to stop, and it did.
+    pub fn is_stopped(&self) -> bool {
+        *self.stopped.borrow()
     }
 
     /// Where its files lie.
@@ -115,6 +149,13 @@ impl MemoryDaemon {
         });
         near
     }
+}
+
+/// A server for browsers at any free port.
+fn web(home: &Home) -> Arc<Web> {
+    let root = home.path().as_os_str().to_owned();
+    let homes = Homes::from_lookup(&|name| (name == "ROOKERY_HOME").then(|| root.clone())).unwrap();
+    Web::new(homes, WebConfig { listen: "127.0.0.1:0".to_owned(), ..WebConfig::default() })
 }
 
 fn config(home: &Home) -> CoreConfig {

@@ -13,7 +13,8 @@ mod coverage;
 pub mod pattern;
 mod run;
 mod script;
+mod viewers;
 
 pub use coverage::{Coverage, Verdict};
-pub use run::{Record, Said, record, run};
+pub use run::{Record, Said, record, run, run_before_viewers};
 pub use script::{Script, Step, StepKind};

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::pattern::{Bindings, matches, substitute};
 use super::script::{Script, Step, StepKind};
+use super::viewers::Viewers;
 use crate::caller::runtime;
 use crate::memory::MemoryDaemon;
 
@@ -48,11 +49,23 @@ pub fn run(script: &Script) -> Result<(), String> {
     record(script).outcome
 }
 
+/// The same while three viewers look on that do not have the keyboard.
+///
+/// # Errors
+/// The same, and if a viewer was cut off.
+pub fn run_before_viewers(script: &Script) -> Result<(), String> {
+    recorded(script, true).outcome
+}
+
 /// Runs a script to its end, and tells what was said.
 pub fn record(script: &Script) -> Record {
+    recorded(script, false)
+}
+
+fn recorded(script: &Script, has_viewers: bool) -> Record {
     let mut talks: BTreeMap<usize, Talk> = BTreeMap::new();
     let mut said = Vec::new();
-    let outcome = hold(script, &mut talks, &mut said);
+    let outcome = hold(script, has_viewers, &mut talks, &mut said);
     said.extend(talks.into_values().flat_map(|talk| talk.said));
     Record { said, outcome }
 }
@@ -60,6 +73,7 @@ pub fn record(script: &Script) -> Record {
 /// Holds the conversation; what was said on a connection that hung up goes to `said`.
 fn hold(
     script: &Script,
+    has_viewers: bool,
     talks: &mut BTreeMap<usize, Talk>,
     said: &mut Vec<Said>,
 ) -> Result<(), String> {
@@ -80,6 +94,7 @@ fn hold(
         let dialect = Dialect::at(&script.endpoint);
         let frames = dialect.map_or(Frames::Lines, |dialect| dialect.frames);
         let is_exchange = frames == Frames::Exchange;
+        let viewers = if has_viewers { Some(Viewers::open(&daemon).await) } else { None };
         for step in &script.steps {
             let connect = || daemon.connect(&script.endpoint);
             let talk =
@@ -104,7 +119,10 @@ fn hold(
                 said.extend(talks.remove(&step.on).into_iter().flat_map(|talk| talk.said));
             }
         }
-        Ok(())
+        match viewers.is_none_or(|viewers| viewers.are_open() || daemon.is_stopped()) {
+            true => Ok(()),
+            false => Err(format!("{}: a viewer was cut off", script.name)),
+        }
     })
 }
 
