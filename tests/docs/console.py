@@ -35,7 +35,7 @@ DURATION = re.compile(r"\b[\d.]+ m?s\b")
 # Small numbers that say which or how many have to be the same, besides those that differ from run to run.
 NUMBER = re.compile(r"[:+-]?\d{1,2}")
 VARYING = re.compile(r"\b(process|event|step|(?:elapsedMs|lastEvent|pid|seq|sequence)\":) ?\d+")
-ID = re.compile(r"[0-9A-Za-z]{6}|[0-9a-f]{8}|[0-9A-Z]{26}|[0-9a-f-]{36}")
+ID = re.compile(r"[0-9A-Za-z]{6}|[0-9a-f]{8}|[0-9A-Z]{26}|(?:[a-z]+-)?[0-9a-f-]{36}")
 # Less than a test waits for all of it, so that what is missing is said.
 SECONDS = 20
 PAUSE = 0.02
@@ -198,7 +198,7 @@ class Page:
 
     def real(self, command):
         """A command of the page with the ids and places of this run."""
-        command = re.sub(r"[\w-]{6,36}", lambda word: self.names.get(word[0], word[0]), command)
+        command = re.sub(r"[\w-]{6,48}", lambda word: self.names.get(word[0], word[0]), command)
         return command.replace("/tmp/tour", self.places[1][0]).replace("/tmp/docs", self.places[1][0])
 
     def shown(self, lines):

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use rookery_dialects::DIALECTS;
-use rookery_testkit::vectors::{Coverage, Script, Verdict, run};
+use rookery_testkit::vectors::{Coverage, Script, Verdict, run, run_before_viewers};
 
 fn main() -> ExitCode {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors");
@@ -24,8 +24,19 @@ fn main() -> ExitCode {
             Trial::test(name(&path), move || Ok(run(&Script::read(&path)?)?))
         })
         .collect();
+    trials.extend(files.iter().filter(|path| has_other_clients(path, &dir)).map(|path| {
+        let label = format!("before_viewers/{}", name(path));
+        let path = path.clone();
+        Trial::test(label, move || Ok(run_before_viewers(&Script::read(&path)?)?))
+    }));
     trials.push(Trial::test("every_method_has_a_good_and_a_bad_vector", move || check(&files)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Whether the clients of a file know nothing of viewers, and must not notice them.
+fn has_other_clients(path: &Path, dir: &Path) -> bool {
+    let dialects = ["idx0", "ptywright", "roder", "roost"];
+    dialects.iter().any(|dialect| path.starts_with(dir.join(dialect)))
 }
 
 fn check(files: &[PathBuf]) -> Result<(), Failed> {

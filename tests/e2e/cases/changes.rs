@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::idx0_link::{ask, done, list};
 use crate::roder_link::{Peer, script};
+use crate::traced::Traced;
 
 /// A repository with one commit.
 fn repository(daemon: &TestDaemon) -> PathBuf {
@@ -173,32 +174,60 @@ fn one_review_is_settled_from_whichever_dialect_is_first() {
     assert!(told.iter().any(|(name, _)| name == "plan/reviewApproved"));
 }
 
+/// Settings of a repository that would start a program wherever git starts one.
+fn arm(config: &Path, trap: &Path) {
+    let (text, dir, trap) = (text_of(config), config.parent().unwrap().display(), trap.display());
+    let more = format!(
+        "[core]\n\tfsmonitor = {trap}\n\tpager = {trap}\n\thooksPath = {dir}\n[filter \"f\"]\n\tclean = {trap}\n\
+         \tsmudge = {trap}\n\tprocess = {trap}\n\trequired = true\n[diff \"d\"]\n\tcommand = {trap}\n\
+         \ttextconv = {trap}\n[diff]\n\texternal = {trap}\n[alias]\n\tdiff = !{trap}\n\tstatus = !{trap}\n"
+    );
+    fs::write(config, text + &more).unwrap();
+    for hook in ["post-index-change", "fsmonitor-watchman"] {
+        fs::copy(trap.to_string(), config.parent().unwrap().join(hook)).unwrap();
+    }
+}
+
 #[test]
 fn attack_a_hostile_repository_starts_nothing() {
-    let daemon = TestDaemon::start();
-    let repo = repository(&daemon);
+    let traced = Traced::start();
+    let daemon = &traced.daemon;
+    let repo = repository(daemon);
     let sprung = daemon.home().join("sprung");
     let trap = daemon.home().join("trap");
     fs::write(&trap, format!("#!/bin/sh\necho $0 $@ >>{}\ncat\n", sprung.display())).unwrap();
     fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
-    let trap = trap.display();
-    fs::write(repo.join(".gitattributes"), "* filter=f diff=d\n").unwrap();
-    let config = repo.join(".git/config");
-    let text = text_of(&config);
-    let more = format!(
-        "[core]\n\tfsmonitor = {trap}\n\tpager = {trap}\n\thooksPath = {0}\n[filter \"f\"]\n\tclean = {trap}\n\
-         \tsmudge = {trap}\n\tprocess = {trap}\n\trequired = true\n[diff \"d\"]\n\tcommand = {trap}\n\
-         \ttextconv = {trap}\n[diff]\n\texternal = {trap}\n[alias]\n\tdiff = !{trap}\n\tstatus = !{trap}\n",
-        repo.display()
+    // Another repository inside, which git would look into by itself.
+    let sub = repo.join("sub");
+    fs::create_dir(&sub).unwrap();
+    git(&sub, &["init", "-q", "-b", "main"]);
+    fs::write(sub.join("s"), "s\n").unwrap();
+    git(&sub, &["add", "."]);
+    git(&sub, &["commit", "-qm", "sub"]);
+    git(&repo, &["-c", "advice.addEmbeddedRepo=false", "add", "sub"]);
+    git(&repo, &["commit", "-qm", "second"]);
+    fs::write(sub.join("s"), "later\n").unwrap();
+    git(&sub, &["commit", "-qam", "later"]);
+    fs::write(sub.join("s"), "dirty\n").unwrap();
+    let modules = format!(
+        "[submodule \"sub\"]\n\tpath = sub\n\turl = http://127.0.0.1:9/x\n\tupdate = !{}\n",
+        trap.display()
     );
-    fs::write(&config, text + &more).unwrap();
-    for hook in ["post-index-change", "fsmonitor-watchman"] {
-        fs::copy(daemon.home().join("trap"), repo.join(hook)).unwrap();
-    }
+    fs::write(repo.join(".gitmodules"), modules).unwrap();
+    fs::write(repo.join(".gitattributes"), "* filter=f diff=d\n").unwrap();
+    fs::write(sub.join(".gitattributes"), "* filter=f diff=d\n").unwrap();
+    arm(&repo.join(".git/config"), &trap);
+    arm(&sub.join(".git/config"), &trap);
     fs::write(repo.join("a"), "one\n2\nthree\n").unwrap();
+    let names =
+        ["--output=owned", "$(touch owned)", "new\nline", "\u{1b}]0;owned\u{7}", "-", ":(top)x"];
+    for name in names {
+        fs::write(repo.join(name), "x\n").unwrap();
+    }
     std::os::unix::fs::symlink("/etc/passwd", repo.join("link")).unwrap();
-    let mut peer = Peer::to(&daemon);
+    let mut peer = Peer::to(daemon);
     peer.set_mode("bypass");
+    traced.begin();
     let workspace = json!({"workspace": repo});
     let listed = peer.call("git/changes/list", workspace);
     let paths: Vec<&str> = listed["files"]
@@ -207,17 +236,30 @@ fn attack_a_hostile_repository_starts_nothing() {
         .iter()
         .map(|file| file["path"].as_str().unwrap())
         .collect();
-    assert!(paths.contains(&"a") && paths.contains(&"link"), "{paths:?}");
-    for path in paths {
-        let read = peer.call("git/changes/read", json!({"workspace": repo, "path": path}));
-        assert!(!read["patch"].as_str().unwrap().contains("root:"), "{read}");
+    for path in ["a", "link", "sub"].iter().chain(&names) {
+        assert!(paths.contains(path), "{path:?} in {paths:?}");
     }
+    for path in paths {
+        let params = json!({"workspace": repo, "path": path});
+        match path.starts_with(':') {
+            true => drop(peer.refused("git/changes/read", params)),
+            false => {
+                let read = peer.call("git/changes/read", params);
+                assert!(!read["patch"].as_str().unwrap().contains("root:"), "{read}");
+            }
+        }
+    }
+    let seen = traced.seen();
+    assert!(seen.iter().any(|line| line.contains("\"git\"")), "git is in the trace: {seen:?}");
+    let seen = traced.seen_beside_git();
+    assert_eq!(seen, [] as [&str; 0], "by tracing, nothing but git started and nothing connected");
     let thread = peer.thread(&repo);
     let exec = json!({"command": ["sh", "-c", "echo x > new"], "threadId": thread});
     assert_eq!(peer.call("command/exec", exec)["exitCode"], 0);
     let seen = peer.call("workspace/changes/list", json!({"threadId": thread}));
     assert_eq!(seen["changes"][0]["files"][0]["path"], "new", "{seen}");
     assert!(!sprung.exists(), "{}", text_of(&sprung));
+    assert!(!repo.join("owned").exists() && !daemon.home().join("owned").exists());
 }
 
 #[test]

@@ -344,7 +344,7 @@ fn check_events(daemon: &mut TestDaemon, terminals: &[Terminal], mut seen: Vec<u
     wait_until("the daemon has nothing more to say", PATIENCE, || {
         probe.status()["lastEvent"] == last
     });
-    client.send(Shutdown { all: false });
+    client.send(Shutdown::default());
     assert!(daemon.wait_ended().success());
     follower.finish(&mut seen);
     let seen_up_to_last: Vec<u64> = seen.iter().copied().filter(|seq| *seq <= last).collect();

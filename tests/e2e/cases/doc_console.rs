@@ -1,4 +1,4 @@
-//! The console examples of the README, of the command line's page and of that of marketplaces, run as they stand there.
+//! The console examples of the README, of the command line's page and of those of single areas, run as they stand there.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -41,4 +41,24 @@ fn commands_print_what_their_page_shows() {
 #[test]
 fn imports_print_what_their_page_shows() {
     run("docs/imports.md", &[]);
+}
+
+#[test]
+fn memories_print_what_their_page_shows() {
+    run("docs/memory.md", &[]);
+}
+
+#[test]
+fn media_print_what_their_page_shows() {
+    run("docs/media.md", &[]);
+}
+
+#[test]
+fn changes_print_what_their_page_shows() {
+    run("docs/changes.md", &[]);
+}
+
+#[test]
+fn signing_in_prints_what_its_page_shows() {
+    run("docs/signin.md", &[]);
 }

@@ -87,7 +87,7 @@ fn the_keeper_comes_with_the_first_terminal_and_goes_with_the_last() {
     let id = client.open_sh("exec cat");
     let keeper = daemon.keeper_pid();
     client.call(TerminalClose::METHOD, json!({ "terminal": id }));
-    client.send(Shutdown { all: false });
+    client.send(Shutdown::default());
     assert!(daemon.wait_ended().success());
     wait_until("the keeper has nothing to keep and ends", PATIENCE, || !is_alive(keeper));
     daemon.home().assert_no_processes_left();

@@ -77,7 +77,17 @@ fn a_plugin_goes_from_a_folder_to_the_disk_and_off_again_by_the_command_line() {
     let installed = run(&["plugin", "install", "team:tools", "--json"]).json();
     let path = PathBuf::from(installed["plugins"][0]["path"].as_str().unwrap());
     assert_eq!(fs::read_to_string(path.join("skills/s/SKILL.md")).unwrap(), "one");
+    let extension = || {
+        let listed = daemon.client().call("extensions/list", json!({}));
+        let all = listed["extensions"].as_array().unwrap();
+        all.iter().find(|one| one["id"] == "team:tools").cloned()
+    };
+    let shown = extension().unwrap();
+    assert_eq!((&shown["name"], &shown["version"]), (&json!("tools"), &json!("0.0.0")), "{shown}");
+    let provided = json!([{ "ContextProvider": "team:tools" }, { "ToolProvider": "team:tools" }]);
+    assert_eq!(shown["provides"], provided, "{shown}");
     assert!(run(&["plugin", "disable", "team:tools"]).success().contains("disabled"));
+    assert_eq!(extension(), None, "what is switched off is none");
     assert!(run(&["plugin", "ls"]).success().contains("disabled"));
     assert!(run(&["plugin", "enable", "team:tools"]).success().contains("enabled"));
     run(&["marketplace", "remove", "team"]).success();

@@ -1,5 +1,5 @@
-//! Every request that the documentation of the Roder protocol shows, over both of its transports and
-//! in both spellings of its params.
+//! Every request that the documentation of the Roder protocol shows, over stdio, the socket and a
+//! WebSocket, in both spellings of its params; and every method that it names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,86 @@ const REQUESTS: &[(&str, &[&str])] = &[
         r#"{"jsonrpc":"2.0","id":63,"method":"tools/call","params":{"threadId":"THREAD_ID","toolName":"example_tool","arguments":{}}}"#,
         &["text", "data", "is_error"],
     ),
+    (r#"{"jsonrpc":"2.0","id":64,"method":"tasks/list"}"#, &["tasks"]),
+    (
+        r#"{"jsonrpc":"2.0","id":70,"method":"team/start","params":{"leadThreadId":"THREAD_ID","members":[{"name":"reviewer"}]}}"#,
+        &["team"],
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":71,"method":"team/list","params":{"limit":10}}"#,
+        &["data", "nextCursor"],
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":72,"method":"turn/subagentTraces/list","params":{"threadId":"THREAD_ID","turnId":"TURN_ID"}}"#,
+        &["traces"],
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":80,"method":"memory/query","params":{"scope":"project","text":"release process","limit":5,"includeGlobal":true}}"#,
+        &["results"],
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":81,"method":"media/list","params":{"threadId":"THREAD_ID"}}"#,
+        &["artifacts"],
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":82,"method":"hunk/list","params":{"threadId":"THREAD_ID","turnId":"TURN_ID"}}"#,
+        &["hunks"],
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":83,"method":"git/changes/list","params":{"workspace":"/absolute/path/to/workspace"}}"#,
+        &[
+            "repositoryRoot",
+            "branch",
+            "baseRef",
+            "baseSha",
+            "headSha",
+            "files",
+            "totals",
+            "truncated",
+        ],
+    ),
+    (r#"{"jsonrpc":"2.0","id":84,"method":"workflows/list","params":{"limit":10}}"#, &["runs"]),
+    (r#"{"jsonrpc":"2.0","id":90,"method":"marketplaces/list"}"#, &["marketplaces"]),
+    (
+        r#"{"jsonrpc":"2.0","id":91,"method":"marketplaces/search","params":{"query":"rust"}}"#,
+        &["plugins"],
+    ),
+    (r#"{"jsonrpc":"2.0","id":92,"method":"plugins/list_installed"}"#, &["plugins"]),
 ];
+
+/// The methods that the documentation names, by area; the last four are what it calls the script methods
+/// of `workflows/*`.
+const METHODS: &str = "
+    initialize
+    extensions/list providers/list model/list tools/list agents/list
+    providers/configure providers/select
+    auth/codex/login auth/codex/status auth/codex/logout
+    auth/supergrok/login auth/supergrok/status auth/supergrok/logout
+    settings/get settings/set_web_search settings/set_default_mode
+    thread/start thread/list thread/read turn/start turn/steer turn/interrupt
+    session/get session/set_mode session/exit_plan session/resolve_approval session/resolve_user_input
+    fs/readFile fs/readDirectory command/exec commands/list commands/expand commands/run tools/call
+    runners/list runners/select runners/session runners/snapshot runners/delete runners/ports
+    tasks/submit tasks/list tasks/get tasks/cancel tasks/subscribe
+    team/start team/list team/read team/member/start team/member/message team/member/interrupt
+    team/member/focus team/cleanup team/pane/focus team/pane/cleanup
+    turn/subagentTraces/list turn/subagentTrace/read
+    plan/review/read plan/review/comment plan/review/rewrite plan/review/approve plan/review/reject
+    git/changes/list git/changes/read workspace/changes/list hunk/list hunk/read hunk/rollback
+    workflow/scan workflow/preview workflow/enable workflow/ignore workflow/refresh workflow/remove
+    workflows/plan workflows/approve workflows/list workflows/get workflows/pause workflows/resume
+    workflows/stop workflows/restartAgent
+    marketplaces/list marketplaces/install_default marketplaces/add marketplaces/remove
+    marketplaces/refresh marketplaces/search marketplaces/plugin
+    plugins/preview_install plugins/install plugins/install_all_variants plugins/list_installed
+    plugins/disable plugins/uninstall
+    media/list media/read media/thumbnail media/delete media/attachToTurn
+    memory/list memory/read memory/save memory/update memory/delete memory/query
+    memory/provider/list memory/provider/set memory/recall/preview
+    workflows/save workflows/scripts/list workflows/scripts/read workflows/scripts/delete";
+
+/// Those of them that are always refused here, with what to call instead.
+const REFUSED: &[&str] = &["team/pane/focus", "team/pane/cleanup"];
 
 /// How the members of params are spelled.
 #[derive(Clone, Copy, Debug)]
@@ -246,6 +325,13 @@ fn follow_up(peer: &mut Peer, id: u64, result: &Value, real: &mut Placeholders) 
             let told = peer.until_over(result["turn_id"].as_str().unwrap());
             assert_eq!(told.last().unwrap().1["turn"]["status"], "completed");
         }
+        70 => {
+            let names = result["team"]["members"].as_array().unwrap().iter();
+            let names: Vec<&Value> = names.map(|member| &member["name"]).collect();
+            assert_eq!(names, ["lead", "reviewer"]);
+        }
+        83 => assert_eq!(result["files"][0]["status"], "untracked", "{result}"),
+        90 => assert_eq!(result["marketplaces"].as_array().unwrap().len(), 3, "{result}"),
         63 => assert_eq!((&result["text"], &result["is_error"]), (&json!("said"), &json!(false))),
         _ => {}
     }
@@ -281,6 +367,28 @@ fn all_requests(peer: &mut Peer, workspace: &Path, spelling: Spelling) {
     assert_eq!(turns, 6);
 }
 
+#[test]
+fn every_method_that_the_documentation_names_is_served_and_described() {
+    let daemon = TestDaemon::start();
+    let named: Vec<&str> = METHODS.split_whitespace().collect();
+    assert_eq!(named.len(), 110 + 4);
+    let schema = daemon.rookery(&["schema", "--dialect", "roder"]).json();
+    let mut peer = Peer::to(&daemon);
+    for (id, method) in (1000..).zip(named) {
+        let described = &schema["methods"][method];
+        assert!(described["params"].is_object() && described["result"].is_object(), "{method}");
+        // Without params: what needs some says so.
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method });
+        let reply = peer.ask_literally(&request);
+        let is_refused = REFUSED.contains(&method);
+        assert_eq!(reply["error"]["code"] == -32601, is_refused, "{method}: {reply}");
+        if is_refused {
+            let instead = &reply["error"]["data"]["supportedAlternative"];
+            assert_eq!(instead, "team/member/focus", "{reply}");
+        }
+    }
+}
+
 const SPELLINGS: [Spelling; 3] = [Spelling::AsPrinted, Spelling::Camel, Spelling::Snake];
 
 #[test]
@@ -293,6 +401,15 @@ fn every_request_of_the_documentation_works_on_stdio() {
         // The server ends when its last client is gone.
         peer.stop_talking();
         peer.wait_server_ended();
+    }
+}
+
+#[test]
+fn every_request_of_the_documentation_works_on_the_socket() {
+    let daemon = TestDaemon::start();
+    let dir = workspace(daemon.home());
+    for spelling in SPELLINGS {
+        all_requests(&mut Peer::to(&daemon), &dir, spelling);
     }
 }
 

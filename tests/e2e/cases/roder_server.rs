@@ -78,7 +78,7 @@ fn a_turn_that_ends_with_the_daemon_is_told_from_one_that_someone_stopped() {
     peer.call("turn/interrupt", json!({ "threadId": thread }));
     peer.until_over(&stopped);
     peer.turn(&thread, &hanging);
-    daemon.client().send(Shutdown { all: false });
+    daemon.client().send(Shutdown::default());
     daemon.wait_ended();
     daemon.restart();
     let mut peer = Peer::to(&daemon);

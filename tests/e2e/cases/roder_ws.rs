@@ -181,7 +181,7 @@ impl Drop for Frames {
 }
 
 /// Frames of clients are masked; the mask does not matter here.
-fn send_frame(stream: &mut TcpStream, opcode: u8, payload: &[u8]) -> io::Result<()> {
+pub(crate) fn send_frame(stream: &mut TcpStream, opcode: u8, payload: &[u8]) -> io::Result<()> {
     const MASK: [u8; 4] = [0x5a, 0x13, 0xc7, 0x88];
     let mut frame = vec![0x80 | opcode];
     match payload.len() {
@@ -201,7 +201,7 @@ fn send_frame(stream: &mut TcpStream, opcode: u8, payload: &[u8]) -> io::Result<
 }
 
 /// The next frame of the server, which is whole and without a mask.
-fn read_frame(reader: &mut BufReader<TcpStream>) -> io::Result<(u8, Vec<u8>)> {
+pub(crate) fn read_frame(reader: &mut BufReader<TcpStream>) -> io::Result<(u8, Vec<u8>)> {
     let mut head = [0; 2];
     reader.read_exact(&mut head)?;
     assert_eq!(head[0] & 0x70, 0, "no extension was negotiated");

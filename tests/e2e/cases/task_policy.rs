@@ -138,8 +138,7 @@ fn attack_no_task_changes_anything_in_plan_mode() {
     assert_eq!(daemon.client().terminals(), Vec::<Value>::new(), "nothing was even started");
     assert!(scratch.state() == before, "something changed");
     // Agents of tasks and of workflows may look, and no more.
-    let some: Vec<String> = commands.iter().step_by(5).cloned().collect();
-    for (number, prompt) in prompts(&some).into_iter().enumerate() {
+    for (number, prompt) in prompts(&commands).into_iter().enumerate() {
         let input = json!({ "description": "try it", "prompt": prompt });
         let done = run_task(&mut peer, "subagent", input, &scratch);
         assert_eq!(done["task"]["state"], "completed", "{done}");
@@ -187,8 +186,7 @@ fn attack_an_agent_that_only_reads_changes_nothing_in_any_mode() {
     let before = scratch.state();
     peer.set_mode("bypass");
     let commands = corpus(HOSTILE);
-    let some: Vec<String> = commands.iter().step_by(3).cloned().collect();
-    for prompt in prompts(&some) {
+    for prompt in prompts(&commands) {
         // One has no shell at all, the others are held to reading.
         for more in [
             json!({ "subagent_type": "explore" }),
@@ -204,7 +202,7 @@ fn attack_an_agent_that_only_reads_changes_nothing_in_any_mode() {
     }
     // The same for children that a turn starts.
     let thread = peer.thread(&scratch.work);
-    for prompt in prompts(&some).into_iter().take(3) {
+    for prompt in prompts(&commands).into_iter().take(3) {
         let args = json!({ "description": "try it", "prompt": prompt, "subagent_type": "explore" });
         let turn = peer
             .turn(&thread, &script(&json!([{ "tool": "task", "args": args }, { "text": "so" }])));
@@ -233,7 +231,7 @@ fn attack_no_task_reaches_a_runner_in_plan_mode() {
     for (provider, config) in runners {
         let select = json!({ "destinationId": provider, "config": config });
         peer.call("runners/select", select);
-        for command in corpus(HOSTILE).iter().step_by(7) {
+        for command in &corpus(HOSTILE) {
             let params = json!({ "executorId": "process", "input": shell(command) });
             let error = peer.refused("tasks/submit", params);
             assert_eq!(error["code"], -32004, "{provider}: {command}: {error}");

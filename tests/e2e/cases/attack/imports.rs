@@ -10,6 +10,7 @@ use rookery_testkit::{Finished, TestDaemon};
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
+use crate::traced::Traced;
 
 fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
@@ -156,6 +157,51 @@ fn looking_at_a_hostile_repository_starts_and_contacts_nothing() {
     let turn = peer.turn(&thread, &script(&json!([{"text": "done"}])));
     peer.until_over(&turn);
     assert_eq!(marks(&seen), [] as [&str; 0]);
+}
+
+#[test]
+fn looking_at_a_hostile_repository_is_traced_and_starts_and_contacts_nothing() {
+    let traced = Traced::start();
+    let daemon = &traced.daemon;
+    let (root, seen) = (daemon.home().join("repo"), daemon.home().join("marks"));
+    fs::create_dir_all(&root).unwrap();
+    fs::create_dir_all(&seen).unwrap();
+    repository(&root, &seen, "http://127.0.0.1:9/mcp");
+    let mut peer = Peer::to(daemon);
+    traced.begin();
+    let of = json!({"workspace": root});
+    let with_user = json!({"workspace": root, "includeUser": true});
+    let scan = peer.call("workflow/scan", with_user)["scan"].clone();
+    peer.call("workflow/preview", of.clone());
+    peer.call("workflow/refresh", of.clone());
+    for item in scan["items"].as_array().unwrap() {
+        let item = json!({"workspace": root, "itemId": item["id"]});
+        peer.call("workflow/preview", item.clone());
+        if peer.call("workflow/preview", item.clone())["items"][0]["approvalRequired"] == true {
+            peer.refused("workflow/enable", item);
+        }
+    }
+    peer.call("skills/list", json!({"cwd": root}));
+    peer.call("commands/list", of.clone());
+    peer.call("agents/list", of.clone());
+    peer.call("workflows/scripts/list", of);
+    assert_eq!(traced.seen(), [] as [&str; 0]);
+    // A turn there starts nothing either, and what is approved is in the trace.
+    peer.set_mode("bypass");
+    let thread = peer.thread(&root);
+    traced.begin();
+    let turn = peer.turn(&thread, &script(&json!([{"text": "done"}])));
+    peer.until_over(&turn);
+    let started = traced.seen_beside_git();
+    assert_eq!(started, [] as [&str; 0]);
+    let items = scan["items"].as_array().unwrap();
+    let hook = items.iter().find(|item| item["source"]["path"] == ".claude/settings.json").unwrap();
+    let approved = json!({"workspace": root, "itemId": hook["id"], "approveSideEffects": true});
+    peer.call("workflow/enable", approved);
+    let turn = peer.turn(&thread, &script(&json!([{"text": "done"}])));
+    peer.until_over(&turn);
+    let started = traced.seen();
+    assert!(started.iter().any(|line| line.contains("touch")), "{started:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rookery_testkit::{TestDaemon, git};
 use serde_json::{Value, json};
 
 use crate::marketplaces::{contents, repository, write};
+use crate::traced::Traced;
 
 /// What is left when a program of the marketplace runs, and who hears it when it connects.
 struct Trap {
@@ -170,6 +171,37 @@ fn use_everything(daemon: &TestDaemon, id: &str, trap: &Trap) -> Vec<String> {
         trap.assert_unsprung();
     }
     installed
+}
+
+#[test]
+fn a_hostile_marketplace_is_traced_and_nothing_but_git_starts_and_nothing_connects() {
+    let traced = Traced::start();
+    let trap = Trap::set(&traced.daemon.home().join("traps"));
+    let work = traced.daemon.home().join("work");
+    let bare = traced.daemon.home().join("bare.git");
+    let url = format!("file://{}", bare.display());
+    fill(&work, &trap, &url);
+    repository(&work);
+    let (from, to) = (work.to_str().unwrap(), bare.to_str().unwrap());
+    git(traced.daemon.home().path(), &["clone", "-q", "--bare", from, to]);
+    arm(&bare, &trap);
+    arm(&work.join(".git"), &trap);
+    let client = traced.daemon.client();
+    client.call("marketplaces/list", json!({}));
+    traced.begin();
+    for (id, source) in [
+        ("folder", json!({"kind": "localPath", "path": work})),
+        ("remote", json!({"kind": "git", "url": url})),
+    ] {
+        client.call("marketplaces/add", json!({"id": id, "kind": "claude", "source": source}));
+        use_everything(&traced.daemon, id, &trap);
+        let seen = traced.seen_beside_git();
+        assert_eq!(seen, [] as [&str; 0], "{id}");
+        traced.begin();
+    }
+    client.call("marketplaces/search", json!({}));
+    client.call("plugins/list_installed", json!({}));
+    assert_eq!(traced.seen(), [] as [&str; 0]);
 }
 
 #[test]

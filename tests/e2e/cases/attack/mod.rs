@@ -16,4 +16,5 @@ mod roo_tcp;
 mod secrets;
 mod slow_clients;
 mod truth;
+mod web_entry;
 mod websocket;

@@ -1,5 +1,15 @@
 //! Viewers over the real socket, beside Roost's clients and across `kill -9`.
 
+mod cards;
+mod desk;
+mod ends;
+mod find;
+mod idle;
+mod notices;
+mod questions;
+mod rights;
+mod sizes;
+
 use std::path::Path;
 
 use rookery_testkit::{Home, Lines, PATIENCE, TestDaemon, wait_until};
@@ -31,6 +41,14 @@ impl Link {
 
     #[track_caller]
     fn call(&mut self, method: &str, params: Value) -> Value {
+        let reply = self.try_call(method, params.clone());
+        assert!(reply.get("error").is_none(), "{method} {params}: {reply}");
+        reply["result"].clone()
+    }
+
+    /// The whole reply, whatever it is.
+    #[track_caller]
+    fn try_call(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
         let id = self.last;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -38,11 +56,27 @@ impl Link {
         loop {
             let message = self.lines.next_json().expect("the connection is open");
             if message["id"] == id {
-                assert!(message.get("error").is_none(), "{method} {params}: {message}");
-                return message["result"].clone();
+                return message;
             }
             self.take(message);
         }
+    }
+
+    /// Says something to which there is no reply.
+    fn tell(&mut self, method: &str, params: Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        self.lines.send_json(&message).unwrap();
+    }
+
+    /// Everything that the daemon sent before it read this call is here afterwards.
+    fn round_trip(&mut self) {
+        self.call("rookery/status", json!({}));
+    }
+
+    /// What the last frame that had this part of the scene said of it.
+    fn part(&self, name: &str) -> Option<Value> {
+        let part = |frame: &Value| frame["scene"].get(name).cloned();
+        self.frames.iter().rev().find_map(part)
     }
 
     fn take(&mut self, message: Value) {
@@ -73,6 +107,17 @@ fn roost(daemon: &TestDaemon, op: &str, params: &Value) -> Value {
     let reply = lines.next_json().unwrap();
     assert_eq!(reply["ok"], true, "{op} {params}: {reply}");
     reply["result"].clone()
+}
+
+/// A terminal that runs this; it is the active tab.
+fn terminal(daemon: &TestDaemon, script: &str) -> u64 {
+    let opened = roost(daemon, "tab.open", &json!({"argv": ["sh", "-c", script]}));
+    opened["tab"]["id"].as_str().unwrap().parse().unwrap()
+}
+
+fn size_of(daemon: &TestDaemon, t: u64) -> (u64, u64) {
+    let found = daemon.client().call("rookery/terminals/get", json!({"terminal": t}));
+    (found["size"]["cols"].as_u64().unwrap(), found["size"]["rows"].as_u64().unwrap())
 }
 
 fn tabs(daemon: &TestDaemon) -> Vec<String> {

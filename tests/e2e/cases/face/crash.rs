@@ -1,0 +1,192 @@
+//! `kill -9` of the daemon with the face open, in every state: it is back by itself at the same place,
+//! keys that may be lost are told and only those, drafts are kept, and nothing is decided by accident.
+
+use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
+use serde_json::{Value, json};
+
+use super::{Face, agent, size, terminals, wait_page, write_steps};
+
+/// Waits until the face has found the next daemon, which it starts itself.
+#[track_caller]
+fn wait_back(face: &Face) {
+    wait_until("the face is back", PATIENCE, || {
+        let text = face.pty.text();
+        !text.contains("The daemon is away") && text.contains("keys")
+    });
+}
+
+fn dump(daemon: &TestDaemon, id: u64) -> String {
+    daemon.home().rookery(&["dump", &id.to_string()]).success()
+}
+
+/// Ends what the face started, which is no child of the test.
+fn end(daemon: &TestDaemon, face: Face) {
+    face.leave();
+    daemon.home().rookery(&["down", "--all"]).success();
+}
+
+#[test]
+fn idle_in_a_split_that_is_scrolled() {
+    let mut daemon = TestDaemon::start();
+    let client = daemon.client();
+    let script = "i=0; while [ $i -lt 200 ]; do echo row-$i; i=$((i+1)); done; echo end; exec cat";
+    let id = client.open_sh(script);
+    client.wait_text(id, "end");
+    let face = Face::open(&daemon);
+    face.wait("end");
+    face.send("\r");
+    face.prefix("v");
+    wait_until("there are two", PATIENCE, || terminals(&client).len() == 2);
+    face.prefix("\x1b[D");
+    face.prefix("\x1b[5~");
+    face.prefix("\x1b[5~");
+    face.wait("row-140");
+    face.wait_gone("row-199");
+    let before: Vec<(u64, u64)> = terminals(&client).iter().map(|id| size(&client, *id)).collect();
+    let shown: Vec<String> = rows_of(&face);
+    drop(client);
+    daemon.kill9();
+    face.wait("The daemon is away");
+    wait_back(&face);
+    wait_until("it is scrolled to where it was", PATIENCE, || rows_of(&face) == shown);
+    let client = daemon.client();
+    let after: Vec<(u64, u64)> = terminals(&client).iter().map(|id| size(&client, *id)).collect();
+    assert_eq!(before, after, "both panes are there");
+    end(&daemon, face);
+}
+
+/// Rows of the first pane that a test printed.
+fn rows_of(face: &Face) -> Vec<String> {
+    let text = face.pty.text();
+    text.lines()
+        .filter_map(|line| line.split("row-").nth(1))
+        .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect())
+        .collect()
+}
+
+#[test]
+fn keys_that_may_not_have_arrived_are_named() {
+    let mut daemon = TestDaemon::start();
+    let client = daemon.client();
+    // It reads nothing, so that the kernel's buffer fills up and keys wait in the daemon.
+    let id = client.open_sh("stty raw -echo; echo go; while :; do sleep 60; done");
+    client.wait_text(id, "go");
+    let face = Face::open(&daemon);
+    face.wait("go");
+    // A terminal in raw mode holds some 4 KiB that no program has read.
+    for _ in 0..12 {
+        face.send("x".repeat(1000));
+    }
+    face.send("last-words");
+    face.prefix("Q");
+    face.wait("does nothing after the prefix");
+    daemon.kill9();
+    face.wait("may not have arrived");
+    wait_back(&face);
+    face.wait("may not have arrived");
+    end(&daemon, face);
+}
+
+#[test]
+fn while_a_flood_runs() {
+    let mut daemon = TestDaemon::start();
+    let client = daemon.client();
+    let script =
+        "i=0; while [ $i -lt 300000 ]; do echo flood-$i; i=$((i+1)); done; echo flooded; exec cat";
+    let id = client.open_sh(script);
+    let face = Face::open(&daemon);
+    face.wait("flood-");
+    drop(client);
+    daemon.kill9();
+    wait_back(&face);
+    face.wait("flooded");
+    let tail: Vec<String> = face
+        .pty
+        .text()
+        .lines()
+        .filter_map(|line| line.split("flood-").nth(1).map(|rest| rest.trim().to_owned()))
+        .collect();
+    assert!(tail.len() > 20, "{tail:?}");
+    let dumped = dump(&daemon, id);
+    for number in &tail {
+        assert!(dumped.contains(&format!("flood-{number}\n")), "{number} is no row of the dump");
+    }
+    face.send("after\r");
+    face.wait("after");
+    end(&daemon, face);
+}
+
+#[test]
+fn with_a_card_open() {
+    let mut daemon = TestDaemon::start();
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    roder.turn(&thread, &write_steps("made", "x\n"));
+    let face = Face::open_in(&daemon, &["--page", "inbox"], &rookery_testkit::Outer::default());
+    face.wait("a approve  d deny…");
+    daemon.kill9();
+    face.wait("The daemon is away");
+    // Pressed in the gap: not sent, then or later.
+    face.send("aaaa");
+    face.wait("not sent");
+    wait_back(&face);
+    let client = daemon.client();
+    wait_page(&client, "inbox");
+    face.wait("write_file");
+    assert!(!dir.join("made").exists());
+    let waiting = client.call("rookery/requests/list", json!({}));
+    assert_eq!(waiting["requests"].as_array().unwrap().len(), 1, "{waiting}");
+    face.wait("a approve  d deny…");
+    face.press_until("a", || dir.join("made").exists());
+    face.wait("Inbox  0 wait");
+    let lines = daemon.home().rookery(&["audit", "--json", "--by", "rookery"]).success();
+    let approved = lines
+        .lines()
+        .filter(|line| serde_json::from_str::<Value>(line).unwrap()["verdict"] == "approved")
+        .count();
+    assert_eq!(approved, 1, "{lines}");
+    face.send("q");
+    end(&daemon, face);
+}
+
+#[test]
+fn with_a_message_half_written() {
+    let mut daemon = TestDaemon::start();
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let turn =
+        roder.turn(&thread, &crate::roder_link::script(&json!([{ "text": "first answer" }])));
+    roder.until_over(&turn);
+    let face = Face::open(&daemon);
+    face.prefix("T");
+    face.wait("Threads");
+    let client = daemon.client();
+    face.press_until("\r", || super::pages(&client) == [json!("thread")]);
+    face.wait("first answer");
+    face.send("half a mess");
+    face.wait("> half a mess");
+    drop(client);
+    daemon.kill9();
+    face.wait("The daemon is away");
+    wait_back(&face);
+    face.wait("> half a mess");
+    face.wait("first answer");
+    face.send("age\r");
+    face.wait("half a message");
+    wait_until("it was sent", PATIENCE, || {
+        face.pty.text().lines().any(|line| line.contains("you") && line.contains("half a message"))
+    });
+    end(&daemon, face);
+}
+
+#[test]
+fn after_a_clean_stop_none_is_started_unasked() {
+    let mut daemon = TestDaemon::start();
+    let face = Face::open(&daemon);
+    daemon.rookery(&["down"]).success();
+    daemon.wait_ended();
+    face.wait("it was stopped");
+    face.send("x");
+    face.wait("not sent");
+    face.send("u");
+    wait_back(&face);
+    end(&daemon, face);
+}

@@ -1,0 +1,64 @@
+//! The desk, the tabs that were shown before, and windows that come to the front.
+
+use rookery_testkit::TestDaemon;
+use serde_json::json;
+
+use super::{Link, active, roost, terminal};
+
+#[test]
+fn the_last_tab_is_that_of_each_viewer_and_goes_by_pills() {
+    let daemon = TestDaemon::start();
+    let tabs: Vec<u64> = (0..3).map(|_| terminal(&daemon, "cat")).collect();
+    let [a, b, c] = tabs[..] else { panic!("three tabs") };
+    let mut desk = Link::open(&daemon, json!({"size": {"cols": 100, "rows": 30}}));
+    let last = |link: &mut Link| link.call("rookery/view/act", json!({"action": "last_tab"}));
+    desk.call("rookery/view/act", json!({"action": "switch_tab_1"}));
+    assert_eq!(active(&daemon), a.to_string());
+    desk.call("rookery/view/act", json!({"action": "switch_tab_3"}));
+    last(&mut desk);
+    assert_eq!(active(&daemon), a.to_string());
+    last(&mut desk);
+    assert_eq!(active(&daemon), c.to_string());
+    // Panes of one pill are not gone through.
+    desk.call("rookery/view/pane", json!({"split": "right"}));
+    let split = active(&daemon);
+    desk.call("rookery/view/pane", json!({"focus": "left"}));
+    desk.call("rookery/view/pane", json!({"focus": "right"}));
+    last(&mut desk);
+    assert_eq!(active(&daemon), a.to_string());
+    last(&mut desk);
+    assert_eq!(active(&daemon), split);
+    // Another viewer comes from somewhere else.
+    let place = json!({"page": "workspace", "terminal": b});
+    let mut other = Link::open(&daemon, json!({"place": place}));
+    other.call("rookery/view/act", json!({"action": "switch_tab_3"}));
+    assert_eq!(active(&daemon), split);
+    last(&mut other);
+    assert_eq!(active(&daemon), b.to_string());
+    // One that is closed is passed over.
+    other.call("rookery/view/act", json!({"action": "switch_tab_1"}));
+    roost(&daemon, "tab.close", &json!({"tab_id": b.to_string()}));
+    last(&mut other);
+    assert_eq!(active(&daemon), split);
+}
+
+#[test]
+fn whoever_wants_a_window_raises_the_newest() {
+    let daemon = TestDaemon::start();
+    let mut tui = Link::open(&daemon, json!({}));
+    let mut old = Link::open(&daemon, json!({"face": "window"}));
+    let mut new = Link::open(&daemon, json!({"face": "window"}));
+    for link in [&mut tui, &mut old, &mut new] {
+        link.round_trip();
+        link.wait_frame(|frame| frame["n"] == 1);
+    }
+    roost(&daemon, "app.activate", &json!({}));
+    new.wait_frame(|frame| frame["raise"] == true);
+    new.frames.clear();
+    daemon.rookery(&["idx0", "open"]).success();
+    new.wait_frame(|frame| frame["raise"] == true);
+    for link in [&mut tui, &mut old] {
+        link.round_trip();
+        assert!(!link.frames.iter().any(|frame| frame["raise"] == true));
+    }
+}

@@ -1,0 +1,84 @@
+//! How viewers end: each hears why, before its connection is over.
+
+use std::time::Duration;
+
+use rookery_testkit::{Home, MemoryDaemon, TestDaemon};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+use super::{Link, terminal};
+
+/// What a viewer reads last.
+fn goodbye(link: &mut Link) -> Value {
+    let mut last = Value::Null;
+    while let Some(message) = link.lines.next_json() {
+        last = message;
+    }
+    last["params"]["bye"].clone()
+}
+
+#[test]
+fn a_clean_stop_and_a_restart_are_told_apart() {
+    let daemon = TestDaemon::start();
+    terminal(&daemon, "cat");
+    let mut link = Link::open(&daemon, json!({}));
+    let mut inbox = Link::open(&daemon, json!({"place": {"page": "inbox"}}));
+    daemon.rookery(&["down"]).success();
+    assert_eq!((goodbye(&mut link), goodbye(&mut inbox)), (json!("stopping"), json!("stopping")));
+
+    let daemon = TestDaemon::start_in(Home::new());
+    let mut link = Link::open(&daemon, json!({}));
+    daemon.rookery(&["restart"]).success();
+    assert_eq!(goodbye(&mut link), "restarting");
+    daemon.rookery(&["down", "--all"]).success();
+}
+
+#[test]
+fn who_does_not_paint_is_cut_off() {
+    let daemon = MemoryDaemon::configured(|config| {
+        config.ui.viewer_patience = Duration::from_millis(50);
+    });
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let (reader, mut writer) = tokio::io::split(daemon.connect("rookery"));
+        let mut lines = BufReader::new(reader).lines();
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "rookery/terminals/open",
+            "params": {"argv": ["sh", "-c", "while :; do date; sleep 0.01; done"]}});
+        writer.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        let reply: Value =
+            serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+        let place = json!({"page": "workspace", "terminal": reply["result"]["id"]});
+        let open = json!({"versions": [1], "size": {"cols": 80, "rows": 24}, "place": place});
+        let call =
+            json!({"jsonrpc": "2.0", "id": 2, "method": "rookery/view/open", "params": open});
+        writer.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        let mut frames = Vec::new();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["method"] == "rookery/view/frame" {
+                frames.push(message["params"].clone());
+            }
+        }
+        assert_eq!(frames.len(), 3, "two that it did not paint, and the last");
+        assert_eq!((&frames[2]["bye"], &frames[2]["n"]), (&json!("stalled"), &json!(3)));
+    });
+}
+
+#[test]
+fn as_many_viewers_as_the_config_says() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.join("config/rookery")).unwrap();
+    std::fs::write(home.join("config/rookery/config.toml"), "[faces]\nmax_viewers = 2\n").unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let one = Link::open(&daemon, json!({}));
+    let _two = Link::open(&daemon, json!({}));
+    let open = json!({"versions": [1], "size": {"cols": 80, "rows": 24}});
+    let mut third = Link::connect(&daemon);
+    let refused = third.try_call("rookery/view/open", open.clone());
+    assert_eq!(refused["error"]["code"], -32013, "{refused}");
+    drop(one);
+    rookery_testkit::wait_until("one has left", rookery_testkit::PATIENCE, || {
+        let mut next = Link::connect(&daemon);
+        next.try_call("rookery/view/open", open.clone()).get("result").is_some()
+    });
+}

@@ -1,0 +1,78 @@
+//! The user's command for what waits while no viewer has the keyboard.
+
+use std::fs;
+use std::path::Path;
+
+use rookery_testkit::{Home, PATIENCE, TestDaemon, eventually};
+use serde_json::{Value, json};
+
+use super::Link;
+use crate::roder_link::{Peer, script};
+
+/// A daemon whose user has a command that appends what it gets to a file.
+fn daemon(after_ms: u32) -> TestDaemon {
+    let home = Home::new();
+    let dir = home.join("config/roost");
+    fs::create_dir_all(&dir).unwrap();
+    let told = home.join("told");
+    let settings =
+        format!("notify-command = cat >> {}\nnotify-after-ms = {after_ms}\n", told.display());
+    fs::write(dir.join("config.conf"), settings).unwrap();
+    TestDaemon::start_in(home)
+}
+
+fn told(home: &Home) -> Vec<Value> {
+    let text = fs::read_to_string(home.join("told")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// An agent asks whether it may write a file; gives the id of what it asks.
+fn ask(peer: &mut Peer, cwd: &Path, file: &str) -> String {
+    let thread = peer.thread(cwd);
+    let write = json!({"path": file, "content": "x"});
+    peer.turn(&thread, &script(&json!([{"tool": "write_file", "args": write}])));
+    peer.wait_told("session/approvalRequested")["approvalId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_request_that_waits_reaches_the_user_elsewhere_once() {
+    let daemon = daemon(1);
+    let mut peer = Peer::to(&daemon);
+    let mut watching = Link::open(&daemon, json!({}));
+    watching.call("rookery/view/focus", json!({"n": 1, "has": true}));
+    ask(&mut peer, daemon.home().path(), "seen");
+    // A viewer has the keyboard, so it is not run; then another takes it away.
+    watching.wait_frame(|frame| frame["scene"]["status"]["waiting"] == 1);
+    assert_eq!(told(daemon.home()), Vec::<Value>::new());
+    watching.call("rookery/view/focus", json!({"n": 2, "has": false}));
+    let first = eventually("the command has run", PATIENCE, || told(daemon.home()).pop());
+    assert_eq!((&first["urgency"], &first["page"]["page"]), (&json!("high"), &json!("inbox")));
+    assert!(first["title"].as_str().unwrap().contains("write_file"), "{first}");
+    let item = watching.part("inbox").unwrap()["rows"][0]["item"].clone();
+    assert_eq!(first["page"]["item"], item);
+    // Another that waits is told of; the first is not told of again.
+    ask(&mut peer, daemon.home().path(), "unseen");
+    eventually("it has run again", PATIENCE, || (told(daemon.home()).len() >= 2).then_some(()));
+    let all = told(daemon.home());
+    assert_eq!(all.len(), 2);
+    assert_ne!(all[0]["page"]["item"], all[1]["page"]["item"]);
+}
+
+#[test]
+fn a_command_that_hangs_or_fails_is_logged_and_does_no_harm() {
+    let home = Home::new();
+    let dir = home.join("config/roost");
+    fs::create_dir_all(&dir).unwrap();
+    let settings = "notify-command = echo no route >&2; exit 3\nnotify-after-ms = 0\n";
+    fs::write(dir.join("config.conf"), settings).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let mut peer = Peer::to(&daemon);
+    let id = ask(&mut peer, daemon.home().path(), "made");
+    let log = || fs::read_to_string(daemon.log()).unwrap_or_default();
+    eventually("the failure is logged", PATIENCE, || {
+        log().contains("notify-command failed").then_some(())
+    });
+    assert!(log().contains("no route"), "{}", log());
+    let answer = json!({"approvalId": id, "approved": true});
+    assert_eq!(peer.call("session/resolve_approval", answer)["resolved"], true);
+}
