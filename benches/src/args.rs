@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// The rookery binary; the one beside this program, or built, if left out.
     #[arg(long, value_name = "PATH")]
     pub(crate) rookery: Option<PathBuf>,
+    /// Another build of rookery, against which ingest is measured as well: what a change costs.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) before: Option<PathBuf>,
     /// Where the results go; benches/results if left out.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

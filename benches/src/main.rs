@@ -17,6 +17,7 @@ mod machine;
 mod measure;
 mod memory;
 mod model_server;
+mod outer;
 mod peers;
 mod process;
 mod report;

@@ -27,6 +27,8 @@ struct Rounds {
     floor: Vec<f64>,
     tmux: Vec<f64>,
     ptywright: Vec<f64>,
+    /// Another build of Rookery.
+    before: Vec<f64>,
     /// Processor seconds per 100 MB, of Rookery and of tmux.
     rookery_cpu: Vec<f64>,
     tmux_cpu: Vec<f64>,
@@ -35,10 +37,25 @@ struct Rounds {
 /// Every stream, everyone.
 pub(super) fn alone(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let rookery = bench.rookery()?;
+    let before = bench.before()?;
     for &stream in &bench.streams {
         let mut rounds = Rounds::default();
         for _ in 0..bench.rounds {
             round(bench, report, &rookery, stream, &mut rounds)?;
+            if let Some(before) = &before {
+                bench.await_quiet();
+                let time = ingest(bench, before, (stream, bench.bytes), 0)?;
+                rounds.before.push(bench.bytes as f64 / 1e6 / time.as_secs_f64());
+            }
+        }
+        if let (Some(now), Some(then)) = (
+            Figure::best(&rounds.rookery, Better::Higher),
+            Figure::best(&rounds.before, Better::Higher),
+        ) {
+            let name = format!("{}, time ÷ that of the build before", stream.title());
+            let mut row = Row::new(Section::Ingest.name(), name, "×", Better::Lower);
+            row.rookery = Some(Figure::once(then.value / now.value));
+            report.push(row.target("at most 1.05", |ratio| ratio <= 1.05));
         }
         let floor = Figure::best(&rounds.floor, Better::Higher);
         let tmux = Figure::best(&rounds.tmux, Better::Higher);

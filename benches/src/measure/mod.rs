@@ -1,6 +1,7 @@
 //! The sections of a run. Each measures one thing for everyone who can do it, and adds rows to the report.
 
 mod create;
+mod faces;
 mod footprint;
 mod ingest;
 mod memories;
@@ -65,13 +66,15 @@ pub(crate) enum Section {
     Supervision,
     /// Lists, commits and turns in a world that is full.
     Scale,
+    /// The TUI beside a tmux client in the same outer terminal, and the link itself.
+    Faces,
     /// Many child agents of a workflow and many tasks, beside a plain loop of turns.
     Work,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 15] = [
+    pub(crate) const ALL: [Section; 16] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -86,6 +89,7 @@ impl Section {
         Section::Roo,
         Section::Supervision,
         Section::Scale,
+        Section::Faces,
         Section::Work,
     ];
 
@@ -106,6 +110,7 @@ impl Section {
             Section::Roo => "roo",
             Section::Supervision => "supervision",
             Section::Scale => "scale",
+            Section::Faces => "faces",
             Section::Work => "work",
         }
     }
@@ -127,6 +132,7 @@ impl Section {
             Section::Roo => roo::run(bench, report),
             Section::Supervision => supervision::run(bench, report),
             Section::Scale => scale::run(bench, report),
+            Section::Faces => faces::run(bench, report),
             Section::Work => work::run(bench, report),
         }
     }
@@ -154,6 +160,7 @@ pub(crate) struct Bench {
     pub(crate) machine: Machine,
     pub(crate) notes: Vec<String>,
     rookery: PathBuf,
+    before: Option<PathBuf>,
     dir: TempDir,
     patience: Duration,
     /// Measurements that began on a quiet machine, and on a busy one.
@@ -210,6 +217,7 @@ impl Bench {
             machine,
             notes,
             rookery,
+            before: args.before.clone(),
             dir: tempfile::Builder::new().prefix("rkb-").tempdir_in("/tmp")?,
             patience: Duration::from_secs(args.patience),
             begun: Cell::default(),
@@ -237,6 +245,11 @@ impl Bench {
     /// A fresh daemon.
     pub(crate) fn rookery(&self) -> anyhow::Result<Rookery> {
         Rookery::start(&self.rookery)
+    }
+
+    /// A fresh daemon of another build, if one was named.
+    pub(crate) fn before(&self) -> anyhow::Result<Option<Rookery>> {
+        self.before.as_deref().map(Rookery::start).transpose()
     }
 
     /// What to do with tmux, if it is here. A failure is a remark, not the end.
@@ -324,6 +337,12 @@ fn definitions() -> Vec<String> {
          says it is kept, with its differences; the floor is git by hand: everything into a copy of the index, \
          `write-tree`, `commit-tree`, `update-ref` and `diff-tree --numstat`. The original runs on macOS only, has \
          no content in its checkpoints and does not report decisions.",
+        "faces: `rookery tui` and a tmux client, each in an outer terminal of 30x100 that this program is: a key is \
+         pressed and the letter waited for among the bytes that come out, with pauses of 20 to 35 ms between keys; the \
+         floor is `cat` in that terminal without anything between. Viewers of the link are blocking clients that \
+         acknowledge every frame at once. Frames of the TUI are counted by the marks of synchronized output around \
+         them; tmux has no such marks. Floods are as many lines as go through. Of the batches, the best median and the \
+         best p99. While a program floods, what a client is sent is what it shows, so bytes are compared with tmux's.",
         "work: one blocking client over the Roder socket of a fresh daemon in mode bypass; every turn is answered by the \
          provider `mock`. The floor is a plain loop by the same client at another fresh daemon: a thread and a turn, or \
          a command, one after the other, each until it is over. Memory that stays: resident sets of daemon and keeper \

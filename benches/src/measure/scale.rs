@@ -126,7 +126,7 @@ fn commits(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
 }
 
 /// Files an item for one of a hundred sessions.
-fn notify(rookery: &Rookery, number: usize) -> anyhow::Result<()> {
+pub(super) fn notify(rookery: &Rookery, number: usize) -> anyhow::Result<()> {
     let session = format!("11111111-1111-1111-1111-{:012x}", number % 100);
     let payload = json!({"sessionID": session, "title": format!("item {number}")});
     super::supervision::call(&rookery.endpoint("idx0")?, "notify", &payload).map(drop)

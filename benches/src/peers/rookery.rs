@@ -46,6 +46,21 @@ impl Rookery {
         })
     }
 
+    /// The program.
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Its home.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The daemon's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.daemon.id()
+    }
+
     /// Where it keeps data.
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.home.path().join("data/rookery")

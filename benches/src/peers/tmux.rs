@@ -50,6 +50,18 @@ impl Tmux {
         process::output(&mut new_window).map(drop)
     }
 
+    /// How a client attaches in the terminal that it runs in. It shows the window that is selected; the first is `cat`.
+    pub(crate) fn attach(&self) -> Command {
+        let mut client = command(&self.dir);
+        client.args(["attach-session", "-t", "bench"]);
+        client
+    }
+
+    /// Runs a command of tmux.
+    pub(crate) fn run(&self, args: &[&str]) -> anyhow::Result<String> {
+        process::output(command(&self.dir).args(args))
+    }
+
     /// Attaches in control mode.
     pub(crate) fn control(&self) -> anyhow::Result<Control> {
         let mut client = command(&self.dir)

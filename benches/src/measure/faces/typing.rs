@@ -1,0 +1,162 @@
+//! From a key to the letter on the outer terminal: at rest, and while something else floods.
+
+use std::time::{Duration, Instant};
+
+use super::super::Bench;
+use super::{REST, SOON, open, row, tile, tmux_client, tui};
+use crate::gate::pause;
+use crate::outer::Outer;
+use crate::peers::SessionServer as _;
+use crate::process;
+use crate::report::{Better, Report};
+use crate::stats::Times;
+
+/// Letters that no escape sequence of ours or tmux's ends with, and that no status line has.
+const LETTERS: &[u8] = b"QWY";
+/// Letters of one line, after which it is wiped.
+const LINE: usize = 30;
+/// Takes the letters of a line back.
+const WIPE: &[u8] = b"\x15";
+
+/// What goes on meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meanwhile {
+    Nothing,
+    OtherTab,
+    OtherPane,
+}
+
+impl Meanwhile {
+    fn words(self) -> &'static str {
+        match self {
+            Meanwhile::Nothing => "",
+            Meanwhile::OtherTab => " while another tab floods",
+            Meanwhile::OtherPane => " while another pane floods",
+        }
+    }
+}
+
+/// What tmux's status line has, and nothing of ours.
+const FIRST_WINDOW: &str = "[bench]";
+
+pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
+    let mut bare = Outer::start(process::program("cat").arg("-"), super::SIZE)?;
+    pause(REST)?;
+    let floor = press(bench, &mut bare)?;
+    drop(bare);
+    let mut idle = None;
+    for meanwhile in [Meanwhile::Nothing, Meanwhile::OtherTab, Meanwhile::OtherPane] {
+        let own = of_tui(bench, meanwhile)?;
+        let tmux = bench.with_tmux(report, |tmux| {
+            match meanwhile {
+                Meanwhile::Nothing => {}
+                Meanwhile::OtherTab => drop(tmux.run(&["new-window", "-d", "yes"])?),
+                Meanwhile::OtherPane => drop(tmux.run(&["split-window", "-h", "-d", "yes"])?),
+            }
+            let mut client = tmux_client(tmux, FIRST_WINDOW)?;
+            press(bench, &mut client)
+        });
+        type Share = fn(&Times) -> Option<crate::stats::Figure>;
+        let quantiles: [(&str, Share); 2] = [("p50", Times::p50), ("p99", Times::p99)];
+        for (which, share) in quantiles {
+            let beside = tmux.as_ref().and_then(share);
+            let name = format!("key to paint{}, {which}", meanwhile.words());
+            let mut made = row(name, "µs", Better::Lower);
+            (made.rookery, made.tmux) = (share(&own), beside);
+            report.push(match meanwhile {
+                Meanwhile::Nothing => {
+                    made.floor = share(&floor);
+                    made.target_against(beside, "at most 1.5 × tmux", |own, tmux| {
+                        own <= tmux * 1.5
+                    })
+                }
+                Meanwhile::OtherTab | Meanwhile::OtherPane => {
+                    let times = if meanwhile == Meanwhile::OtherTab { 1.2 } else { 2.0 };
+                    let at_rest = idle.as_ref().and_then(share);
+                    let text = format!("at most {times} × at rest");
+                    made.target_against(at_rest, text, move |own, rest| own <= rest * times)
+                        .target_against(beside, "at most tmux", |own, tmux| own <= tmux)
+                }
+            });
+        }
+        idle = idle.or(Some(own));
+    }
+    Ok(())
+}
+
+fn of_tui(bench: &Bench, meanwhile: Meanwhile) -> anyhow::Result<Times> {
+    let rookery = bench.rookery()?;
+    let mut client = rookery.connect()?;
+    let flood = match meanwhile {
+        Meanwhile::Nothing => None,
+        Meanwhile::OtherTab | Meanwhile::OtherPane => Some(open(&mut client, &["yes"])?),
+    };
+    let cat = open(&mut client, &["sh", "-c", "echo rea''dy; exec cat"])?;
+    if let Some(flood) = flood.filter(|_| meanwhile == Meanwhile::OtherPane) {
+        tile(&rookery, flood, cat)?;
+    }
+    let activate = serde_json::json!({"terminal": cat});
+    client.call("rookery/terminals/activate", &activate)?;
+    let mut tui = tui_with(&rookery, meanwhile)?;
+    press(bench, &mut tui)
+}
+
+/// A flood never rests, so its picture is not waited for.
+fn tui_with(
+    rookery: &crate::peers::rookery::Rookery,
+    meanwhile: Meanwhile,
+) -> anyhow::Result<Outer> {
+    if meanwhile != Meanwhile::OtherPane {
+        return tui(rookery, "ready");
+    }
+    let mut command = process::program(rookery.binary());
+    command.arg("tui").env("ROOKERY_HOME", rookery.home());
+    let mut outer = Outer::start(&command, super::SIZE)?;
+    outer.wait(b"ready", SOON)?;
+    Ok(outer)
+}
+
+/// Presses letters one after another and waits for each.
+fn press(bench: &Bench, outer: &mut Outer) -> anyhow::Result<Times> {
+    let mut times = Times::default();
+    let count = bench.count(300, 30);
+    let mut pressed = 0_u64;
+    for _ in 0..bench.rounds {
+        bench.await_quiet();
+        wipe(outer)?;
+        times.begin();
+        for number in 0..count / bench.rounds.min(count) {
+            let letter = LETTERS[number % LETTERS.len()];
+            pressed += 1;
+            // At all phases of a frame, and slower than the fastest typist.
+            settle(outer, Duration::from_micros(20_000 + pressed * 7_919 % 15_000))?;
+            outer.forget();
+            let start = Instant::now();
+            outer.send(&[letter])?;
+            outer.wait(&[letter], SOON)?;
+            times.push(start.elapsed());
+            if number % LINE == LINE - 1 {
+                wipe(outer)?;
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// Takes what was typed back.
+fn wipe(outer: &mut Outer) -> anyhow::Result<()> {
+    outer.send(WIPE)?;
+    settle(outer, REST)
+}
+
+/// Reads on for a while, whatever comes.
+fn settle(outer: &mut Outer, time: Duration) -> anyhow::Result<()> {
+    let end = Instant::now() + time;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        outer.read(left)?;
+    }
+}
