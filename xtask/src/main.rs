@@ -15,6 +15,7 @@ mod fuzz;
 mod needs;
 mod node;
 mod process;
+mod python;
 mod test;
 mod tidy;
 mod timings;
@@ -52,6 +53,8 @@ enum Command {
     Bench(BenchArgs),
     /// Build the program from nothing and say what that costs: time, units, size.
     Timings(timings::TimingsArgs),
+    /// Draw the pictures of the face in a terminal, and its cast, into docs/images.
+    Pictures,
     /// Run the fuzz targets on stable Rust; needs a C++ compiler.
     Fuzz(FuzzArgs),
     /// Hold the same conversations with Rookery and with the real ptywright, and explain every difference.
@@ -147,9 +150,19 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Tidy(args) => tidy::run(&root, args.strict),
         Command::Bench(args) => bench(&root, args.args),
         Command::Timings(args) => timings::run(&root, &args),
+        Command::Pictures => pictures(&root),
         Command::Fuzz(args) => fuzz::run(&root, &args),
         Command::Compare(args) => compare::run(&root, &args),
     }
+}
+
+/// A real daemon is driven by real keys, so the pictures are what is there.
+fn pictures(root: &Path) -> anyhow::Result<()> {
+    Run::cargo(root).args(["build", "-p", "rookery"]).status()?;
+    Run::cargo(root)
+        .args(["run", "-p", "rookery-testkit", "--example", "pictures", "--"])
+        .arg(root.join("docs").join("images"))
+        .status()
 }
 
 fn bench(root: &Path, args: Vec<OsString>) -> anyhow::Result<()> {

@@ -100,8 +100,118 @@ const TMUX: Need = Need {
     fuzz_only: false,
 };
 
+/// What the daemon starts and where it connects is seen by it.
+const STRACE: Need = Need {
+    programs: &["strace"],
+    package: "strace",
+    without: "the tests of hostile repositories and marketplaces fail",
+    fuzz_only: false,
+};
+
+/// Keys and the mouse on a display without a screen.
+const XDOTOOL: Need = Need {
+    programs: &["xdotool"],
+    package: "xdotool",
+    without: "the window is not tested",
+    fuzz_only: false,
+};
+
+/// A window manager, which gives windows the keyboard; with it come libraries that have no program.
+const OPENBOX: Need = Need {
+    programs: &["openbox"],
+    package: "openbox libxkbcommon-x11-0 libx11-xcb1 libxcursor1 libxi6",
+    without: "the window is not tested",
+    fuzz_only: false,
+};
+
+/// What tells the class of a window.
+const XPROP: Need = Need {
+    programs: &["xprop"],
+    package: "x11-utils",
+    without: "the window is not tested",
+    fuzz_only: false,
+};
+
+/// Layouts of the keyboard.
+const SETXKBMAP: Need = Need {
+    programs: &["setxkbmap"],
+    package: "x11-xkb-utils",
+    without: "the window is not tested",
+    fuzz_only: false,
+};
+
+/// What reads the pixels of a window.
+const XWD: Need = Need {
+    programs: &["xwd"],
+    package: "x11-apps",
+    without: "the window is not tested",
+    fuzz_only: false,
+};
+
+/// A browser, for the page.
+const CHROMIUM: Need = Need {
+    programs: &["chromium", "chromium-browser", "google-chrome"],
+    package: "chromium",
+    without: "the tests of the page in a browser fail",
+    fuzz_only: false,
+};
+
+/// What drives the browser.
+const CHROMEDRIVER: Need = Need {
+    programs: &["chromedriver"],
+    package: "chromium-driver",
+    without: "the tests of the page in a browser fail",
+    fuzz_only: false,
+};
+
+/// An editor in the TUI.
+const VIM: Need = Need {
+    programs: &["vim"],
+    package: "vim",
+    without: "no editor is tried in the TUI",
+    fuzz_only: false,
+};
+
+/// A pager in the TUI.
+const LESS: Need = Need {
+    programs: &["less"],
+    package: "less",
+    without: "no pager is tried in the TUI",
+    fuzz_only: false,
+};
+
+/// A monitor in the TUI.
+const HTOP: Need = Need {
+    programs: &["htop"],
+    package: "htop",
+    without: "no monitor is tried in the TUI",
+    fuzz_only: false,
+};
+
 /// Everything the test command needs; a row here is all it takes to add a program.
-const ALL: &[Need] = &[CXX, PYTHON, NODE, ZSH, FISH, XVFB, XCLIP, DBUS, GIT, TMUX];
+const ALL: &[Need] = &[
+    CXX,
+    PYTHON,
+    NODE,
+    ZSH,
+    FISH,
+    XVFB,
+    XCLIP,
+    DBUS,
+    GIT,
+    TMUX,
+    VIM,
+    LESS,
+    HTOP,
+    STRACE,
+    XDOTOOL,
+    OPENBOX,
+    XPROP,
+    XWD,
+    SETXKBMAP,
+    CHROMIUM,
+    CHROMEDRIVER,
+];
 
 impl Need {
     /// Where the program is, if it is anywhere on the path.
@@ -124,7 +234,8 @@ pub(crate) fn provide(root: &Path, fuzz: bool, install: bool) {
         return;
     }
     if install && may_install() {
-        let packages: Vec<_> = missing.iter().map(|need| need.package).collect();
+        let packages: Vec<_> =
+            missing.iter().flat_map(|need| need.package.split_whitespace()).collect();
         println!("installing {}", packages.join(" "));
         if let Err(error) = apt_install(root, &packages) {
             println!("{error:#}");

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::process::Run;
-use crate::{TestArgs, fuzz, needs, node};
+use crate::{TestArgs, fuzz, needs, node, python};
 
 /// Runs the tests that `args` select; fails at the first ring that fails.
 pub(crate) fn run(root: &Path, args: &TestArgs) -> anyhow::Result<()> {
     // Before the build, so that nothing is found to be missing after it.
     needs::provide(root, args.fuzz, !args.no_install);
     node::provide(root, !args.no_install);
+    python::provide(root, !args.no_install);
     for step in plan(root, args.filter.as_deref(), has_nextest(root)) {
         println!("$ {step}");
         step.status()?;
