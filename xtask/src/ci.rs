@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::bail;
 
 use crate::process::Run;
-use crate::{CiArgs, TestArgs, test, tidy};
+use crate::{CiArgs, TestArgs, fuzz, test, tidy};
 
 /// How a step that did not fail ended.
 #[derive(Debug, PartialEq)]
@@ -44,14 +44,12 @@ pub(crate) fn run(root: &Path, args: &CiArgs) -> anyhow::Result<()> {
 fn steps<'a>(root: &'a Path, args: &CiArgs) -> Vec<Step<'a>> {
     let cargo = || Run::cargo(root);
     let test_args = TestArgs { filter: None, fuzz: !args.no_fuzz, no_install: args.no_install };
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let packages = test::packages(!args.no_fuzz && fuzz::has_compiler());
+    let clippy =
+        cargo().arg("clippy").args(packages).args(["--all-targets", "--", "-D", "warnings"]);
     vec![
         Step::command("fmt", cargo().args(["fmt", "--all", "--check"])),
-        Step::command(
-            "fmt of the fuzz targets",
-            cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--", "--check"]),
-        ),
-        Step::command("clippy", cargo().args(clippy)),
+        Step::command("clippy", clippy),
         Step::call("tidy", "cargo xtask tidy --strict".into(), || tidy::run(root, true)),
         deny(root),
         Step::call("test", test_command(args), move || test::run(root, &test_args)),

@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use cargo_metadata::MetadataCommand;
+use cargo_metadata::{Metadata, MetadataCommand};
 
-use crate::FuzzArgs;
 use crate::needs::CXX;
 use crate::process::Run;
+use crate::{FuzzArgs, test};
 
-const MANIFEST: &str = "fuzz/Cargo.toml";
+/// The package of the targets.
+pub(crate) const PACKAGE: &str = "rookery-fuzz";
+/// What a long run is built with; the name of its folder as well.
+const PROFILE: &str = "fuzz";
 
 const INSTRUMENTATION: &[&str] = &[
     "-Cpasses=sancov-module",
@@ -26,28 +29,21 @@ const INSTRUMENTATION: &[&str] = &[
     "--cfg=fuzzing",
 ];
 
-/// A smoke run replays the seeds and explores nothing, so that a change is judged by what it changes; new
-/// inputs are found by the long run.
-const SMOKE_RUNS: u32 = 0;
-const SMOKE_SECONDS: u32 = 30;
-
 /// An input that takes longer than this counts as a hang.
 const HANG_SECONDS: u32 = 10;
 
 /// Runs what `args` ask for.
 pub(crate) fn run(root: &Path, args: &FuzzArgs) -> anyhow::Result<()> {
-    if args.lock {
-        return sync_lock(root);
-    }
     let targets = select(targets(root)?, args.target.as_deref())?;
     if args.list {
         targets.iter().for_each(|target| println!("{target}"));
         return Ok(());
     }
-    let built = build(root, &targets)?;
     if args.smoke {
-        return smoke_all(&built, &targets);
+        test::build(root, true).status()?;
+        return replay_all(&Built::with_tests(root)?, &targets);
     }
+    let built = build(root, &targets)?;
     for target in &targets {
         println!("fuzzing {target} for {} s", args.seconds);
         built.long_run(target, args.seconds)?.status()?;
@@ -55,11 +51,9 @@ pub(crate) fn run(root: &Path, args: &FuzzArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The seeds of every target.
+/// Replays the seeds of every target, with the binaries that are built beside the tests.
 pub(crate) fn smoke(root: &Path) -> anyhow::Result<()> {
-    let targets = targets(root)?;
-    let built = build(root, &targets)?;
-    smoke_all(&built, &targets)
+    replay_all(&Built::with_tests(root)?, &targets(root)?)
 }
 
 /// Whether libFuzzer can be built here.
@@ -69,20 +63,23 @@ pub(crate) fn has_compiler() -> bool {
 
 /// The names of all targets: the binaries of the fuzz package.
 fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
-    let metadata = MetadataCommand::new()
-        .manifest_path(root.join(MANIFEST))
-        .no_deps()
-        .exec()
-        .with_context(|| format!("cargo metadata of {MANIFEST}"))?;
-    let mut names: Vec<_> = metadata
-        .packages
-        .iter()
+    let metadata = workspace(root)?;
+    let packages = metadata.packages.iter().filter(|package| package.name.as_str() == PACKAGE);
+    let mut names: Vec<_> = packages
         .flat_map(|package| &package.targets)
         .filter(|target| target.is_bin())
         .map(|target| target.name.clone())
         .collect();
     names.sort();
     Ok(names)
+}
+
+fn workspace(root: &Path) -> anyhow::Result<Metadata> {
+    MetadataCommand::new()
+        .manifest_path(root.join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .context("cargo metadata of the workspace")
 }
 
 fn select(all: Vec<String>, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
@@ -93,19 +90,21 @@ fn select(all: Vec<String>, wanted: Option<&str>) -> anyhow::Result<Vec<String>>
     Ok(vec![wanted.to_owned()])
 }
 
-/// Where the built targets and their data are.
+/// Where the built targets are.
 struct Built {
     root: PathBuf,
-    target_dir: PathBuf,
     binaries: PathBuf,
 }
 
+/// Builds with instrumentation, in a folder of its own inside the workspace's target directory: the flags would
+/// spoil every other build.
 fn build(root: &Path, targets: &[String]) -> anyhow::Result<Built> {
     let host = host_triple(root)?;
-    let target_dir = target_dir(root)?;
+    let target_dir = PathBuf::from(workspace(root)?.target_directory.join("fuzz"));
     // With an explicit --target the flags do not reach build scripts and macros, which cannot link them.
     let mut build = Run::cargo(root)
-        .args(["build", "--manifest-path", MANIFEST, "--target", &host, "--target-dir"])
+        .args(["build", "--package", PACKAGE, "--profile", PROFILE, "--target", &host])
+        .arg("--target-dir")
         .arg(&target_dir)
         .args(targets.iter().flat_map(|target| ["--bin", target]))
         .env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTATION.join("\x1f"));
@@ -115,8 +114,7 @@ fn build(root: &Path, targets: &[String]) -> anyhow::Result<Built> {
     }
     println!("$ {build}");
     build.status()?;
-    let binaries = target_dir.join(host).join("debug");
-    Ok(Built { root: root.to_path_buf(), target_dir, binaries })
+    Ok(Built { root: root.to_path_buf(), binaries: target_dir.join(host).join(PROFILE) })
 }
 
 fn host_triple(root: &Path) -> anyhow::Result<String> {
@@ -126,81 +124,74 @@ fn host_triple(root: &Path) -> anyhow::Result<String> {
     host.map(str::to_owned).context("rustc -vV names no host")
 }
 
-/// A folder of its own inside the workspace's target directory: the flags would spoil every other build.
-fn target_dir(root: &Path) -> anyhow::Result<PathBuf> {
-    let metadata = MetadataCommand::new()
-        .manifest_path(root.join("Cargo.toml"))
-        .no_deps()
-        .exec()
-        .context("cargo metadata of the workspace")?;
-    Ok(metadata.target_directory.join("fuzz").into())
-}
-
 impl Built {
-    /// A run that writes new inputs to `corpus`, starts from the committed seeds and keeps crashes.
-    fn command(&self, target: &str, corpus: &Path) -> anyhow::Result<Run> {
+    /// What was built together with the tests: without instrumentation, which a replay does not need, and so
+    /// without building everything once more.
+    fn with_tests(root: &Path) -> anyhow::Result<Built> {
+        let binaries = workspace(root)?.target_directory.join("debug").into();
+        Ok(Built { root: root.to_path_buf(), binaries })
+    }
+
+    /// A run of a target that keeps crashes.
+    fn command(&self, target: &str) -> anyhow::Result<Run> {
         let artifacts = self.root.join("fuzz/artifacts").join(target);
-        for dir in [corpus, &artifacts] {
-            fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
-        }
+        fs::create_dir_all(&artifacts)
+            .with_context(|| format!("cannot create {}", artifacts.display()))?;
         let mut prefix = OsString::from("-artifact_prefix=");
         prefix.push(artifacts.join(""));
-        let mut run = Run::new(self.binaries.join(target), &self.root).arg(corpus);
-        let seeds = self.root.join("fuzz/seeds").join(target);
-        if seeds.is_dir() {
-            run = run.arg(seeds);
-        }
+        let run = Run::new(self.binaries.join(target), &self.root);
         Ok(run.arg(prefix).arg(format!("-timeout={HANG_SECONDS}")))
     }
 
+    /// Explores: new inputs go to the corpus, the committed seeds are where it starts.
     fn long_run(&self, target: &str, seconds: u32) -> anyhow::Result<Run> {
         let corpus = self.root.join("fuzz/corpus").join(target);
-        Ok(self.command(target, &corpus)?.arg(format!("-max_total_time={seconds}")))
+        fs::create_dir_all(&corpus)
+            .with_context(|| format!("cannot create {}", corpus.display()))?;
+        let run = self.command(target)?.arg(format!("-max_total_time={seconds}")).arg(corpus);
+        Ok(run.arg(seed_dir(&self.root, target)))
     }
 
-    /// A fixed random seed, so that a failure comes back when it is run again.
-    fn smoke_run(&self, target: &str, corpus: &Path) -> anyhow::Result<Run> {
-        let limits = [format!("-runs={SMOKE_RUNS}"), format!("-max_total_time={SMOKE_SECONDS}")];
-        Ok(self.command(target, corpus)?.args(limits).arg("-seed=1"))
+    /// Runs the target on each of its seeds, and gives their number.
+    fn replay(&self, target: &str) -> anyhow::Result<usize> {
+        let seeds = seeds(&self.root, target)?;
+        let output = self.command(target)?.args(&seeds).output()?;
+        if !output.status.success() {
+            println!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
+            bail!(
+                "fuzz target {target} failed; to run it alone: cargo xtask fuzz {target} --smoke"
+            );
+        }
+        Ok(seeds.len())
     }
 }
 
-fn smoke_all(built: &Built, targets: &[String]) -> anyhow::Result<()> {
-    let scratch = built.target_dir.join(format!("smoke-{}", std::process::id()));
-    let result = targets.iter().try_for_each(|target| smoke_one(built, target, &scratch));
-    fs::remove_dir_all(&scratch).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error).with_context(|| format!("cannot remove {}", scratch.display())),
-    })?;
-    result
-}
-
-fn smoke_one(built: &Built, target: &str, scratch: &Path) -> anyhow::Result<()> {
-    let run = built.smoke_run(target, &scratch.join(target))?;
-    let start = Instant::now();
-    let output = run.output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        println!("{}", said.trim_end());
-        bail!("fuzz target {target} failed; to run it alone: cargo xtask fuzz {target} --smoke");
+fn replay_all(built: &Built, targets: &[String]) -> anyhow::Result<()> {
+    for target in targets {
+        let start = Instant::now();
+        let count = built.replay(target)?;
+        println!("fuzz {target}: {count} seeds, {:.1} s", start.elapsed().as_secs_f64());
     }
-    let seconds = start.elapsed().as_secs_f64();
-    println!("fuzz {target}: {}, {seconds:.1} s", summary(&said));
     Ok(())
 }
 
-/// What libFuzzer says of a finished run, or that it said nothing.
-fn summary(said: &str) -> &str {
-    let done = said.lines().rev().find(|line| line.starts_with("Done "));
-    done.and_then(|line| line.strip_prefix("Done ")).unwrap_or("finished without a count")
+fn seed_dir(root: &Path, target: &str) -> PathBuf {
+    root.join("fuzz/seeds").join(target)
 }
 
-/// Starts from the workspace's lock file: cargo drops what is not needed and keeps the other versions.
-fn sync_lock(root: &Path) -> anyhow::Result<()> {
-    fs::copy(root.join("Cargo.lock"), root.join("fuzz/Cargo.lock"))
-        .context("cannot copy Cargo.lock to fuzz/Cargo.lock")?;
-    let metadata = ["metadata", "--format-version=1", "--manifest-path", MANIFEST];
-    Run::cargo(root).args(metadata).stdout().map(drop)
+/// The files of a target's seeds, in order.
+fn seeds(root: &Path, target: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let dir = seed_dir(root, target);
+    let entries = fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let mut files = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .with_context(|| format!("cannot read {}", dir.display()))?;
+    files.sort();
+    if files.is_empty() {
+        bail!("{} has no seed", dir.display());
+    }
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -217,13 +208,6 @@ mod tests {
     }
 
     #[test]
-    fn summary_is_libfuzzers_own() {
-        let said = "INFO: Seed: 1\nDone 20000 runs in 2 second(s)\n";
-        assert_eq!(summary(said), "20000 runs in 2 second(s)");
-        assert_eq!(summary(""), "finished without a count");
-    }
-
-    #[test]
     fn every_target_has_a_file_and_seeds_and_is_listed() {
         let root = crate::repository_root().unwrap();
         let guide = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
@@ -232,9 +216,7 @@ mod tests {
         for name in names {
             let file = root.join("fuzz/fuzz_targets").join(format!("{name}.rs"));
             assert!(file.is_file(), "{} is missing", file.display());
-            let seeds = root.join("fuzz/seeds").join(&name);
-            let has_seed = fs::read_dir(&seeds).is_ok_and(|mut dir| dir.next().is_some());
-            assert!(has_seed, "{} has no seed", seeds.display());
+            assert!(seeds(&root, &name).is_ok(), "{name} has no seeds");
             assert!(guide.contains(&format!("`{name}`")), "CONTRIBUTING.md does not list {name}");
         }
     }

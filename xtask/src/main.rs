@@ -66,8 +66,7 @@ enum Command {
 pub(crate) struct TestArgs {
     /// Run only the tests whose name contains this.
     pub(crate) filter: Option<String>,
-    /// Run every fuzz target for a moment as well; that builds everything once more, with
-    /// instrumentation.
+    /// Replay the seeds of every fuzz target as well.
     #[arg(long, conflicts_with = "filter")]
     pub(crate) fuzz: bool,
     /// Install nothing; only say what is missing.
@@ -124,9 +123,6 @@ pub(crate) struct FuzzArgs {
     /// List the targets and stop.
     #[arg(long)]
     pub(crate) list: bool,
-    /// Bring fuzz/Cargo.lock to the versions of the workspace's Cargo.lock and stop.
-    #[arg(long)]
-    pub(crate) lock: bool,
 }
 
 fn main() -> ExitCode {

@@ -11,18 +11,30 @@ pub(crate) fn run(root: &Path, args: &TestArgs) -> anyhow::Result<()> {
     needs::provide(root, args.fuzz, !args.no_install);
     node::provide(root, !args.no_install);
     python::provide(root, !args.no_install);
-    for step in plan(root, args.filter.as_deref(), has_nextest(root)) {
+    let fuzz = args.fuzz && fuzz::has_compiler();
+    for step in plan(root, args.filter.as_deref(), has_nextest(root), fuzz) {
         println!("$ {step}");
         step.status()?;
     }
     match args.fuzz {
-        true if !fuzz::has_compiler() => {
+        true if fuzz => fuzz::smoke(root),
+        true => {
             println!("fuzz smoke run skipped: no C++ compiler to build libFuzzer with");
             Ok(())
         }
-        true => fuzz::smoke(root),
         false => Ok(()),
     }
+}
+
+/// Builds all that tests run. The binaries come with the tests: apart from them they would have other features,
+/// and all would be built twice.
+pub(crate) fn build(root: &Path, fuzz: bool) -> Run {
+    Run::cargo(root).arg("build").args(packages(fuzz)).args(["--bins", "--tests"])
+}
+
+/// What is built and tested: everything, but for the fuzz targets where they are not wanted or cannot be linked.
+pub(crate) fn packages(fuzz: bool) -> &'static [&'static str] {
+    if fuzz { &["--workspace"] } else { &["--workspace", "--exclude", fuzz::PACKAGE] }
 }
 
 pub(crate) fn has_nextest(root: &Path) -> bool {
@@ -33,19 +45,17 @@ pub(crate) fn has_nextest(root: &Path) -> bool {
     found
 }
 
-/// The commands to run, in order. The binaries come first because end-to-end tests start them, and
-/// together with the tests: apart from them they would have other features, and all would be built twice.
-fn plan(root: &Path, filter: Option<&str>, nextest: bool) -> Vec<Run> {
+/// The commands to run, in order. The build comes first because end-to-end tests start the binaries.
+fn plan(root: &Path, filter: Option<&str>, nextest: bool, fuzz: bool) -> Vec<Run> {
     let cargo = || Run::cargo(root);
     let tests = if nextest {
-        cargo().args(["nextest", "run", "--workspace", "--no-fail-fast"])
+        cargo().args(["nextest", "run"]).args(packages(fuzz)).arg("--no-fail-fast")
     } else {
         // Without doc tests, which have a step of their own.
-        cargo().args(["test", "--workspace", "--all-targets", "--no-fail-fast"])
+        cargo().arg("test").args(packages(fuzz)).args(["--all-targets", "--no-fail-fast"])
     };
-    let docs = cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]);
-    let build = cargo().args(["build", "--workspace", "--bins", "--tests"]);
-    vec![build, tests.args(filter), docs.args(filter)]
+    let docs = cargo().arg("test").args(packages(fuzz)).args(["--doc", "--no-fail-fast"]);
+    vec![build(root, fuzz), tests.args(filter), docs.args(filter)]
 }
 
 #[cfg(test)]
@@ -53,7 +63,7 @@ mod tests {
     use super::*;
 
     fn planned(filter: Option<&str>, nextest: bool) -> Vec<String> {
-        plan(Path::new("."), filter, nextest).iter().map(Run::to_string).collect()
+        plan(Path::new("."), filter, nextest, true).iter().map(Run::to_string).collect()
     }
 
     #[test]
@@ -66,6 +76,13 @@ mod tests {
                 "cargo test --workspace --doc --no-fail-fast",
             ]
         );
+    }
+
+    #[test]
+    fn fuzz_targets_are_left_out_of_every_step() {
+        for step in plan(Path::new("."), None, true, false) {
+            assert!(step.to_string().contains("--workspace --exclude rookery-fuzz"), "{step}");
+        }
     }
 
     #[test]
