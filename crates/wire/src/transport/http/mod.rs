@@ -9,6 +9,7 @@ mod head;
 mod hosts;
 mod listener;
 mod serve;
+mod strict;
 mod throttle;
 mod tls;
 mod waiting;

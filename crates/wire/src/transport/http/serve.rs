@@ -12,7 +12,6 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Response,
     body::{Body as _, Incoming},
-    header::{CONTENT_LENGTH, TRANSFER_ENCODING},
     server::conn::http1,
     service::service_fn,
 };
@@ -22,11 +21,12 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Answer, Carrier, Head, Limits, Reply, Request, Site};
+use super::{
+    Answer, Carrier, Head, Limits, Reply, Request, Site,
+    strict::{MAX_HEAD, Strict},
+};
 use crate::transport::{Slot, Slots, ws::Socket};
 
-/// Largest request head.
-const MAX_HEAD: usize = 16 * 1024;
 /// Most header lines in it.
 const MAX_HEADERS: usize = 64;
 /// Bytes read and thrown away after an answer, so that closing does not take it from the peer.
@@ -73,14 +73,14 @@ pub(super) async fn serve<S: Site>(
         .title_case_headers(true)
         .max_buf_size(MAX_HEAD)
         .max_headers(MAX_HEADERS)
-        .serve_connection(TokioIo::new(carrier), service);
+        .serve_connection(TokioIo::new(Strict::new(carrier)), service);
     let ended = poll_fn(|cx| connection.poll_without_shutdown(cx)).await;
     let parts = connection.into_parts();
-    let mut carrier = parts.io.into_inner();
+    let (mut carrier, unread) = parts.io.into_inner().into_parts();
     let entered = desk.entered.lock().unwrap_or_else(PoisonError::into_inner).take();
     match entered {
         Some((slot, guest)) if ended.is_ok() => {
-            let rest = parts.read_buf.to_vec();
+            let rest = [&parts.read_buf[..], &unread].concat();
             Some((Socket::new(carrier, rest, ends.peer, slot).await, guest))
         }
         _ => {
@@ -143,11 +143,7 @@ impl<S: Site> Desk<S> {
             0 => Bytes::new(),
             most => {
                 // A proxy in front may read such a request otherwise than we do.
-                let (length, chunked) = (CONTENT_LENGTH, TRANSFER_ENCODING);
-                let is_split = parts.headers.contains_key(&chunked)
-                    && (parts.headers.contains_key(&length) || head.method != "POST");
-                let has_body = !body.is_end_stream();
-                if is_split || has_body && head.method != "POST" {
+                if !body.is_end_stream() && head.method != "POST" {
                     return Err(malformed());
                 }
                 let whole = Limited::new(body, most).collect();

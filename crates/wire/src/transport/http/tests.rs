@@ -60,6 +60,7 @@ async fn serve(tls: Option<Tls>) -> Running {
 async fn ask(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> (u16, String) {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut read = Vec::new();
+    // One byte at a time, so that nothing of the next answer is taken.
     loop {
         let text = String::from_utf8_lossy(&read).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
@@ -70,7 +71,8 @@ async fn ask(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) 
                 return (status, body.to_owned());
             }
         }
-        assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0, "closed: {text}");
+        let byte = stream.read_u8().await;
+        read.push(byte.unwrap_or_else(|error| panic!("{error} after {text:?} for {request:?}")));
     }
 }
 
@@ -100,6 +102,63 @@ async fn attack_bodies_are_bounded_and_only_where_they_belong() {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
         assert_eq!(ask(&mut stream, &request).await.0, status, "{request}");
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap_or(0), 0, "it ends: {request}");
+    }
+}
+
+#[tokio::test]
+async fn requests_that_come_at_once_are_answered_in_order() {
+    let server = serve(None).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n";
+    let all = format!("GET /a HTTP/1.1\r\nHost: x\r\n\r\n{post}hiGET /c HTTP/1.1\r\n\r\n");
+    assert_eq!(ask(&mut stream, &all).await, (200, "GET /a  false".to_owned()));
+    assert_eq!(ask(&mut stream, "").await, (200, "POST /b hi false".to_owned()));
+    assert_eq!(ask(&mut stream, "").await, (200, "GET /c  false".to_owned()));
+    assert_eq!(ask(&mut stream, "GET /d HTTP/1.1\r\n\r\n").await.0, 200);
+}
+
+#[tokio::test]
+async fn attack_heads_that_readers_disagree_about_are_the_last_word() {
+    let server = serve(None).await;
+    let inner = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+    let chunk = format!("{:x}\r\n{inner}\r\n0\r\n\r\n", inner.len());
+    let post = "POST / HTTP/1.1\r\nHost: x\r\n";
+    let get = "GET / HTTP/1.1\r\nHost: x\r\n";
+    for request in [
+        format!("{post}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}"),
+        format!("{post}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n{chunk}"),
+        format!("{post}Transfer-Encoding: chunked\r\n\r\n{chunk}"),
+        format!("{post}Transfer-Encoding: xchunked\r\nContent-Length: 0\r\n\r\n{inner}"),
+        format!("{post}Content-Length: 0\r\nContent-Length: 4\r\n\r\n{inner}"),
+        format!("{post}Content-Length: 4\r\nContent-Length: 4\r\n\r\n{inner}"),
+        format!("{post}Content-Length: 4,4\r\n\r\n{inner}"),
+        format!("{post}Content-Length: +4\r\n\r\n{inner}"),
+        format!("{get}Host: y\r\n\r\n{inner}"),
+        format!("{get}Host: x\r\n\r\n{inner}"),
+        format!("{get}X: a\r\n b\r\n\r\n{inner}"),
+        format!("{get}X : a\r\n\r\n{inner}"),
+        format!("{get}X: a\nY: b\r\n\r\n{inner}"),
+        format!("{get}X: a\rY: b\r\n\r\n{inner}"),
+        format!("{get}X: a\0b\r\n\r\n{inner}"),
+        format!("GET / HTTP/1.1\nHost: x\n\n{inner}"),
+        format!("\r\n{get}\r\n{inner}"),
+        format!("GET / HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n{inner}"),
+        format!("GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n{inner}"),
+        format!("GET x HTTP/1.1\r\nHost: x\r\n\r\n{inner}"),
+    ] {
+        // Also behind one that is right.
+        for before in ["", "GET /first HTTP/1.1\r\nHost: x\r\n\r\n"] {
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            let mut all = format!("{before}{request}");
+            if !before.is_empty() {
+                assert_eq!(ask(&mut stream, &all).await.0, 200);
+                all.clear();
+            }
+            assert_eq!(ask(&mut stream, &all).await.0, 400, "{request:?}");
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest).await;
+            assert!(rest.is_empty(), "a second answer to {request:?}");
+        }
     }
 }
 
