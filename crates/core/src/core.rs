@@ -229,6 +229,11 @@ impl Core {
         let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
     }
 
+    /// Whether [`Core::stop`] was called.
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.inner.stopping.borrow()
+    }
+
     /// Whether another daemon follows at once, now that the core stops.
     pub(crate) fn is_restarting(&self) -> bool {
         self.inner.is_restarting.load(Ordering::Relaxed)

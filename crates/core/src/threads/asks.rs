@@ -102,6 +102,10 @@ impl Job {
             if let Ok(given) = tokio::time::timeout(left, &mut answer).await {
                 return Ok((given.map_err(gone)?, images));
             }
+            if self.core.is_stopping() {
+                // The next daemon asks again, and chooses.
+                break;
+            }
             // An answer may come at this very moment; then that counts. So does one to another question,
             // after which the rest waits as long again.
             self.core

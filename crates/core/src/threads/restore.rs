@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rookery_agent::turn::{self, End, Input};
 use rookery_model::{
-    Answer, Item, ItemBody, ItemId, ItemStatus, ParentTurn, Request, RequestState, Result,
-    Timestamp, Turn, TurnError, TurnErrorKind, TurnId, TurnStatus,
+    Answer, Asked, Item, ItemBody, ItemId, ItemStatus, ParentTurn, Request, RequestState, Result,
+    Settled, Timestamp, Turn, TurnError, TurnErrorKind, TurnId, TurnStatus,
 };
+use tokio::sync::oneshot;
 
 use super::live::LiveThread;
 use super::run::Runner;
@@ -55,8 +56,7 @@ impl Threads {
                     if let Some(session) = request.session() {
                         // What a harness wants to know is still to be said; a screen is read anew, if it
                         // is still there.
-                        let is_dialog =
-                            matches!(request.asked, rookery_model::Asked::Dialog { .. });
+                        let is_dialog = matches!(request.asked, Asked::Dialog { .. });
                         return is_dialog && tx.world.session(session).is_none();
                     }
                     let thread = request.thread().and_then(|id| tx.world.threads.get(&id));
@@ -79,12 +79,15 @@ impl Threads {
         let items = live.contents.lock().items_of(turn.id);
         let led = items.iter().filter(|item| is_open_tool(item) && self.is_led(item));
         let led: Vec<ItemId> = led.map(|item| item.id.clone()).collect();
-        if waiting.is_empty() && led.is_empty() {
+        let answered = self.answered_unheard(turn.id, &items);
+        if waiting.is_empty() && led.is_empty() && answered.is_empty() {
             return self.fail_lost(turn, &live, &items).await;
         }
-        let is_lost = |item: &&Item| {
-            is_open_tool(item) && !is_waited_for(item, waiting) && !led.contains(&item.id)
+        let is_kept = |item: &Item| {
+            let is_answered = answered.iter().any(|(request, _)| is_of(item, request));
+            is_waited_for(item, waiting) || is_answered || led.contains(&item.id)
         };
+        let is_lost = |item: &&Item| is_open_tool(item) && !is_kept(item);
         let lost: Vec<Item> =
             items.iter().filter(is_lost).map(|item| self.lost(turn.id, item.clone())).collect();
         let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
@@ -95,15 +98,19 @@ impl Threads {
             .map(|item| lost.iter().find(|lost| lost.id == item.id).cloned().unwrap_or(item))
             .collect();
         let machine = turn::Turn::resume(setup, &current, calls::usage(&turn));
-        for request in waiting {
-            let answer = self.core.requests().expect_answer(request.id);
+        let resume = |request: &Request, answer| {
             let resumed = Resumed { id: request.id, deadline: request.deadline, answer };
-            self.core
-                .inner
-                .threads
-                .resumed
-                .lock()
-                .insert((turn.id, request.call_id.clone()), resumed);
+            let call = (turn.id, request.call_id.clone());
+            self.core.inner.threads.resumed.lock().insert(call, resumed);
+        };
+        for request in waiting {
+            resume(request, self.core.requests().expect_answer(request.id));
+        }
+        for (request, given) in answered {
+            let (sender, answer) = oneshot::channel();
+            // The other end is right here.
+            let _ = sender.send(given);
+            resume(&request, answer);
         }
         let mut active = ActiveTurn::new(turn.id);
         active.steers = self.kept_steers(turn.id).await;
@@ -182,6 +189,24 @@ impl Threads {
         item
     }
 
+    /// Questions that were answered when their call could not hear of it any more. Asking does nothing,
+    /// so that the call may go on with what was given.
+    fn answered_unheard(&self, turn: TurnId, items: &[Item]) -> Vec<(Request, Answer)> {
+        let world = self.core.look();
+        let of_turn = world.settled.values().filter(|request| {
+            request.turn() == Some(turn) && matches!(request.asked, Asked::Input { .. })
+        });
+        let given = of_turn.filter_map(|request| match &request.state {
+            RequestState::Settled(Settled { answer: answer @ Answer::Given(_), .. }) => {
+                Some((request.clone(), answer.clone()))
+            }
+            _ => None,
+        });
+        let is_open =
+            |request: &Request| items.iter().any(|item| is_open_tool(item) && is_of(item, request));
+        given.filter(|(request, _)| is_open(request)).collect()
+    }
+
     /// How the request of a call was answered, if it was.
     fn answer_of(&self, turn: TurnId, call: &str) -> Option<bool> {
         let world = self.core.look();
@@ -206,6 +231,10 @@ fn is_open_tool(item: &Item) -> bool {
 }
 
 fn is_waited_for(item: &Item, waiting: &[&Request]) -> bool {
-    let ItemBody::Tool(tool) = &item.body else { return false };
-    waiting.iter().any(|request| request.call_id == tool.call_id)
+    waiting.iter().any(|request| is_of(item, request))
+}
+
+/// Whether a request was made by the call that an item is.
+fn is_of(item: &Item, request: &Request) -> bool {
+    matches!(&item.body, ItemBody::Tool(tool) if tool.call_id == request.call_id)
 }

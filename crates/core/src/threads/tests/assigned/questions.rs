@@ -134,9 +134,13 @@ async fn what_answers_itself_leaves_what_was_answered() {
     let core = core_in(home.path()).await;
     assert_eq!(core.requests().get(request.id).unwrap().given.len(), 1);
     core.stop(StopKind::KeepTerminals).await.unwrap();
-    // What is not answered is chosen now.
+    drop(core);
+    // What is not answered is chosen now: the call goes by what was set when it began to wait.
     let soon = Unasked { answers_after: Some(1), ..slowly };
     let core = core_in(home.path()).await;
+    while !core.inner.threads.resumed.lock().is_empty() {
+        tokio::task::yield_now().await;
+    }
     core.threads().assign(id, Some(Assignment { unasked: soon, ..assignment() })).await.unwrap();
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
@@ -168,4 +172,29 @@ async fn a_question_answers_itself_if_the_assignment_says_so() {
     let request = core.requests().list().pop().unwrap();
     core.requests().resolve(request.id, Answer::Given("{}".into()), "test").await.unwrap();
     core.threads().turn_ended(id, turn.id).await;
+}
+
+#[tokio::test]
+async fn an_answer_counts_even_if_the_daemon_is_killed_before_the_call_hears_it() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let id = assigned(&core, home.path(), Unasked::default()).await;
+    let mut reader = core.log().subscribe(Topics::NOTICES, None);
+    let (turn, request) = ask(&core, id, &mut reader, &["one", "two"]).await;
+    let given = Answer::Given(json!({"one": "B", "two": "B"}).to_string());
+    let settle = |tx: &mut crate::world::Tx<'_>| Ok(tx.resolve_request(request.id, given, "test"));
+    let (_, _ticket) = core.transact(settle).unwrap();
+    // Nothing else runs on this thread meanwhile, so that the call hears nothing.
+    let is_settled = || {
+        let stored = core.inner.store.request(request.id).unwrap();
+        stored.is_some_and(|it| matches!(it.state, rookery_model::RequestState::Settled(_)))
+    };
+    while !is_settled() {
+        std::thread::yield_now();
+    }
+    let (_home, next) = killed(home.path()).await;
+    next.threads().turn_ended(id, turn.id).await;
+    let heard = said(&next, id).await;
+    assert!(heard[0].contains(r#"{"one":"B","two":"B"}"#), "{heard:?}");
+    assert_eq!(heard[1], "agent ok");
 }
