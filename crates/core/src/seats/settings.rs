@@ -10,6 +10,7 @@ use rookery_view::theme::{self, Theme, Themes};
 
 use super::{PLATFORM, Room, State};
 use crate::core::Core;
+use crate::log::Shows;
 use crate::rooms::Seats;
 
 /// What was read from the disk.
@@ -142,6 +143,8 @@ impl Seats {
         for live in self.core.terminals().all_live() {
             live.set_palette(&colors);
         }
+        // Who looked meanwhile saw the colors of before.
+        self.core.inner.signals.raise(Shows::Seats);
     }
 
     /// Writes one setting into the file, leaving everything else in it as it is.

@@ -172,9 +172,9 @@ impl Display {
         selection
     }
 
-    /// Shows the newest rows again.
-    pub(crate) fn follow(&mut self) {
-        self.top = None;
+    /// Shows the newest rows again; false if it did.
+    pub(crate) fn follow(&mut self) -> bool {
+        self.top.take().is_some()
     }
 
     /// How many presses in a row this one at a place is.
@@ -334,7 +334,10 @@ impl TerminalHandle {
 
     /// Shows the newest rows again and follows the output.
     pub fn scroll_to_bottom(&self) {
-        self.live().with_engine(|engine| engine.displays.of(self.seat()).follow());
+        let was_back = self.live().with_engine(|engine| engine.displays.of(self.seat()).follow());
+        if was_back {
+            self.tell_viewer();
+        }
     }
 
     /// Selects from one cell that is shown to another, both included.

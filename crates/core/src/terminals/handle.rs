@@ -132,7 +132,7 @@ impl TerminalHandle {
     pub(super) fn type_bytes(&self, bytes: &[u8]) -> Result<()> {
         self.check()?;
         self.live.send_by_hand(bytes)?;
-        self.live.with_engine(|engine| engine.displays.of(self.seat()).follow());
+        self.scroll_to_bottom();
         self.core.terminals().was_used(&self.live);
         Ok(())
     }

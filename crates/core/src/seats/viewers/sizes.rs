@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use rookery_model::{ErrorKind, Result, Size, TerminalId, ViewerId};
 
 use super::{Fit, Viewer};
+use crate::log::Shows;
 use crate::rooms::Seats;
 use crate::world::World;
 
@@ -56,8 +57,9 @@ impl Claims {
         self.last
     }
 
-    /// Notes who shows what by now; gives the sizes that terminals have to take.
-    fn settle(&mut self, rooms: &Rooms) -> Vec<(TerminalId, Size)> {
+    /// Notes who shows what by now; gives the sizes that terminals have to take, and whether another
+    /// viewer has the size of one of them.
+    fn settle(&mut self, rooms: &Rooms) -> (Vec<(TerminalId, Size)>, bool) {
         for (terminal, viewers) in rooms {
             for viewer in viewers.keys() {
                 let is_new = !self
@@ -70,13 +72,14 @@ impl Claims {
                 }
             }
         }
-        let mut due = Vec::new();
+        let (mut due, mut has_passed_on) = (Vec::new(), false);
         let none = BTreeMap::new();
         for (terminal, claim) in &mut self.terminals {
             let here = rooms.get(terminal).unwrap_or(&none);
             claim.shown.retain(|viewer, _| here.contains_key(viewer));
             claim.used.retain(|viewer, _| here.contains_key(viewer));
-            claim.owner = claim.rightful();
+            let owner = claim.rightful();
+            has_passed_on |= std::mem::replace(&mut claim.owner, owner) != owner;
             let given = claim.owner.and_then(|owner| Some((owner, *here.get(&owner)?)));
             if let Some((_, size)) = given.filter(|_| given != claim.given) {
                 due.push((*terminal, size));
@@ -86,7 +89,7 @@ impl Claims {
             }
         }
         self.terminals.retain(|_, claim| !claim.shown.is_empty());
-        due
+        (due, has_passed_on)
     }
 
     /// A person put something into a terminal, or asked for its size. True if that is now another's.
@@ -161,7 +164,7 @@ impl Seats {
     pub async fn settle_sizes(&self) {
         let sizes = &self.core.inner.seats.sizes;
         let _settling = sizes.settling.lock().await;
-        let due = sizes.claims.lock().settle(&self.core.look().rooms());
+        let (due, has_passed_on) = sizes.claims.lock().settle(&self.core.look().rooms());
         for (id, size) in due {
             let Ok(handle) = self.core.terminals().get(id) else { continue };
             if handle.size() == size {
@@ -174,6 +177,10 @@ impl Seats {
                 }
                 _ => {}
             }
+        }
+        if has_passed_on {
+            // Whose size it has is shown, also where the size stays the same.
+            self.core.inner.signals.raise(Shows::Seats);
         }
     }
 
@@ -231,38 +238,43 @@ mod tests {
         BTreeMap::from([(T, rooms.collect())])
     }
 
+    /// The sizes to be taken.
+    fn settled(claims: &mut Claims, viewers: &[(u64, u16)]) -> Vec<(TerminalId, Size)> {
+        claims.settle(&rooms(viewers)).0
+    }
+
     const T: TerminalId = TerminalId::new(3);
 
     #[test]
     fn the_first_to_show_it_has_it_until_another_types() {
         let (mut claims, now) = (Claims::default(), Instant::now());
-        assert_eq!(claims.settle(&rooms(&[(1, 80)])), [(T, size(80))]);
-        assert_eq!(claims.settle(&rooms(&[(1, 80), (2, 100)])), []);
+        assert_eq!(settled(&mut claims, &[(1, 80)]), [(T, size(80))]);
+        assert_eq!(settled(&mut claims, &[(1, 80), (2, 100)]), []);
         assert!(claims.take(T, id(2), false, now));
-        assert_eq!(claims.settle(&rooms(&[(1, 80), (2, 100)])), [(T, size(100))]);
+        assert_eq!(settled(&mut claims, &[(1, 80), (2, 100)]), [(T, size(100))]);
         assert!(!claims.take(T, id(1), false, now), "once a second");
-        assert_eq!(claims.settle(&rooms(&[(1, 80), (2, 100)])), []);
+        assert_eq!(settled(&mut claims, &[(1, 80), (2, 100)]), []);
         assert!(claims.take(T, id(1), false, now + TAKE_INTERVAL));
-        assert_eq!(claims.settle(&rooms(&[(1, 80), (2, 100)])), [(T, size(80))]);
+        assert_eq!(settled(&mut claims, &[(1, 80), (2, 100)]), [(T, size(80))]);
         assert!(claims.take(T, id(2), true, now + TAKE_INTERVAL), "asked for by hand");
     }
 
     #[test]
     fn it_passes_on_and_stays_when_none_is_left() {
         let (mut claims, now) = (Claims::default(), Instant::now());
-        claims.settle(&rooms(&[(1, 80), (2, 100)]));
+        settled(&mut claims, &[(1, 80), (2, 100)]);
         claims.take(T, id(2), false, now);
-        assert_eq!(claims.settle(&rooms(&[(1, 80), (2, 100)])), [(T, size(100))]);
-        assert_eq!(claims.settle(&rooms(&[(1, 80)])), [(T, size(80))]);
-        assert_eq!(claims.settle(&rooms(&[])), []);
+        assert_eq!(settled(&mut claims, &[(1, 80), (2, 100)]), [(T, size(100))]);
+        assert_eq!(settled(&mut claims, &[(1, 80)]), [(T, size(80))]);
+        assert_eq!(settled(&mut claims, &[]), []);
         assert!(!claims.take(T, id(1), false, now), "it does not show it");
     }
 
     #[test]
     fn another_size_holds_until_the_room_is_another() {
         let mut claims = Claims::default();
-        assert_eq!(claims.settle(&rooms(&[(1, 80)])), [(T, size(80))]);
-        assert_eq!(claims.settle(&rooms(&[(1, 80)])), [], "whatever it was resized to meanwhile");
-        assert_eq!(claims.settle(&rooms(&[(1, 90)])), [(T, size(90))]);
+        assert_eq!(settled(&mut claims, &[(1, 80)]), [(T, size(80))]);
+        assert_eq!(settled(&mut claims, &[(1, 80)]), [], "whatever it was resized to meanwhile");
+        assert_eq!(settled(&mut claims, &[(1, 90)]), [(T, size(90))]);
     }
 }
