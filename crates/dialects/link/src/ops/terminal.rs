@@ -54,8 +54,8 @@ pub(crate) async fn rows(cx: Cx, params: Rows) -> Result<RowsFound, Error> {
     let handle = cx.terminal(params.t)?;
     let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
     let range = params.from..params.from.saturating_add(params.count);
-    Ok(cx.session.look(|state| {
-        handle.look(|Looked { screen, .. }| {
+    let (found, is_used_up) = cx.session.look(|state| {
+        let found = handle.look(|Looked { screen, .. }| {
             let masked = match redacts {
                 true => Masked::of(screen, range),
                 false => Masked::default(),
@@ -64,8 +64,14 @@ pub(crate) async fn rows(cx: Cx, params: Rows) -> Result<RowsFound, Error> {
             let mut now = TermNow::new(params.t, screen);
             now.mask = redacts.then_some(&mask);
             state.differ.rows(&now, params.epoch, params.from, params.count)
-        })
-    }))
+        });
+        (found, state.differ.is_behind())
+    });
+    if is_used_up {
+        // Numbers of styles begin anew, with a frame of their own if there is no other.
+        cx.session.change_beside(|_| ());
+    }
+    Ok(found)
 }
 
 pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {

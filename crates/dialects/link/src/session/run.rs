@@ -373,10 +373,16 @@ impl Runner {
         rest.notices.extend(refusals.into_iter().map(|text| self.notices.refusal(text)));
         rest.clip = self.clip.take();
         rest.raise = std::mem::take(&mut self.is_raised);
-        self.session.look(|state| state.differ.finish(input, rest))
+        let (frame, is_behind) = self.session.look(|state| {
+            let frame = state.differ.finish(input, rest);
+            (frame, state.differ.is_behind())
+        });
+        // What is left, of rows or of styles, comes with the next.
+        self.is_due |= is_behind;
+        frame
     }
 
-    /// Puts what is new of terminals into the frame; what is left, of rows or of a search, is due again.
+    /// Puts what is new of terminals into the frame.
     fn tell_terminals(&mut self) {
         let shown = self.terminals();
         let ids = shown.iter().map(|one| one.handle.id().get()).collect();
@@ -406,7 +412,6 @@ impl Runner {
             });
             self.marks.insert(handle.id(), mark);
         }
-        self.is_due |= self.session.look(|state| state.differ.is_behind());
     }
 
     /// Goes on with searches that were not done in one step.

@@ -28,6 +28,8 @@ pub struct Differ {
     scene_lost: bool,
     terms: BTreeMap<u64, Sent>,
     numbers: Numbers,
+    /// Whether numbers were begun anew and the viewer does not have all of the view since.
+    is_renumbering: bool,
     /// The frame in the making.
     draft: Frame,
     /// Bytes of rows that it may still take.
@@ -37,7 +39,8 @@ pub struct Differ {
 impl Differ {
     /// A viewer that was just opened and knows this scene. With `check`, checksums go with the rows.
     pub fn new(scene: Scene, check: bool) -> Differ {
-        Differ { scene, check, room: bound::FRAME_ROW_BYTES, ..Differ::default() }
+        let room = bound::FRAME_ROW_BYTES;
+        Differ { scene, check, room, is_renumbering: true, ..Differ::default() }
     }
 
     /// Whether another frame may be sent now.
@@ -111,9 +114,9 @@ impl Differ {
         self.terms.values().map(Sent::rows_held).sum()
     }
 
-    /// Whether rows are left that had no room in the last frame.
+    /// Whether something is left that had no room in the last frame: rows, or numbers for styles.
     pub fn is_behind(&self) -> bool {
-        self.terms.values().any(Sent::is_behind)
+        self.numbers.are_used_up() || self.terms.values().any(Sent::is_behind)
     }
 
     /// Ends the draft: gives the frame to send, or nothing if there is nothing new. `rest` has what is no
@@ -122,10 +125,15 @@ impl Differ {
     pub fn finish(&mut self, input: u64, rest: Frame) -> Option<Frame> {
         let mut frame = std::mem::take(&mut self.draft);
         self.room = bound::FRAME_ROW_BYTES;
-        if self.numbers.are_used_up() {
+        if self.numbers.are_used_up() && !self.is_renumbering {
             // Numbers begin again with the next frame, so every terminal does.
             self.numbers = Numbers::default();
             self.terms.values_mut().for_each(Sent::forget);
+            self.is_renumbering = true;
+        } else {
+            // A view that needs more than there are has to do without: beginning anew would not help.
+            self.numbers.do_without();
+            self.is_renumbering &= self.is_behind();
         }
         let Frame { threads, cards, notices, clip, raise, bye, .. } = rest;
         (frame.threads, frame.cards, frame.notices) = (threads, cards, notices);

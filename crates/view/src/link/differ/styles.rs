@@ -15,7 +15,7 @@ use super::super::{Hex, RawStyle, Style, Tint, attr, bound};
 pub(super) struct Numbers {
     styles: u32,
     links: u32,
-    /// Whether a style was needed and there was no number left.
+    /// Whether a style or a link was needed and there was no number left.
     overflowed: bool,
 }
 
@@ -23,6 +23,11 @@ impl Numbers {
     /// Whether the tables are used up; all terminals begin anew then.
     pub(super) fn are_used_up(&self) -> bool {
         self.overflowed
+    }
+
+    /// What got no number is shown without it.
+    pub(super) fn do_without(&mut self) {
+        self.overflowed = false;
     }
 }
 
@@ -65,7 +70,11 @@ impl Table {
             return Some(*id);
         }
         // A text without its link is better than no text.
-        if numbers.links as usize >= bound::LINKS || uri.len() > bound::LINK_BYTES {
+        if uri.len() > bound::LINK_BYTES {
+            return None;
+        }
+        if numbers.links as usize >= bound::LINKS {
+            numbers.overflowed = true;
             return None;
         }
         numbers.links += 1;

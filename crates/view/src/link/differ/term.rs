@@ -94,7 +94,7 @@ impl Sent {
     }
 
     pub(super) fn is_behind(&self) -> bool {
-        self.is_behind
+        self.is_behind || self.reset
     }
 
     pub(super) fn diff(
