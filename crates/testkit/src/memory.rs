@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rookery_agent::settings::AuthSettings;
 use rookery_core::{
     AgentConfig, Core, CoreConfig, KeeperLaunch, RunnerDirs, StopKind, TerminalLimits, UiConfig,
+    ViewerRights,
 };
 use rookery_daemon::Web;
 use rookery_daemon::config::WebConfig;
@@ -133,6 +134,14 @@ impl MemoryDaemon {
     /// The issuer of its accounts, if there is one.
     pub fn issuer(&self) -> Option<&Issuer> {
         self.issuer.as_ref()
+    }
+
+    /// Pairs a device that may do everything, as a browser does; gives its id.
+    pub fn pair(&self, name: &str) -> String {
+        let devices = self.core.devices();
+        let pairing = devices.pair(ViewerRights::Full, None).unwrap();
+        let (device, _) = runtime().block_on(devices.redeem(&pairing.code, name)).unwrap();
+        device.id
     }
 
     /// A new connection to the endpoint of this name.

@@ -65,14 +65,6 @@ impl Workspace {
             .await
     }
 
-    /// Moves a project to a place among all; a place past the end is the end.
-    pub async fn move_project(&self, id: ProjectId, index: usize) -> Result<()> {
-        let mut order: Vec<ProjectId> =
-            self.projects().iter().map(|project| project.id).filter(|other| *other != id).collect();
-        order.insert(index.min(order.len()), id);
-        self.reorder_projects(order).await
-    }
-
     /// Moves a terminal to a place in a project; a place past the end is the end.
     pub async fn move_terminal(
         &self,

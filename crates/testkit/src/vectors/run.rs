@@ -90,6 +90,9 @@ fn hold(
     if let Some(issuer) = daemon.issuer() {
         bindings.insert("issuer".to_owned(), issuer.url().into());
     }
+    if let Some(device) = &script.device {
+        bindings.insert("device".to_owned(), daemon.pair(device).into());
+    }
     runtime().block_on(async {
         let dialect = Dialect::at(&script.endpoint);
         let frames = dialect.map_or(Frames::Lines, |dialect| dialect.frames);

@@ -19,6 +19,8 @@ pub struct Script {
     pub test_mode: bool,
     /// What the person does at the issuer of accounts, if there is one.
     pub issuer: Option<Person>,
+    /// What a device is called that was paired before; its id is bound to `$device`.
+    pub device: Option<String>,
     /// What is said, in order.
     pub steps: Vec<Step>,
 }
@@ -68,6 +70,8 @@ struct Header {
     test_mode: bool,
     #[serde(default)]
     issuer: Option<String>,
+    #[serde(default)]
+    device: Option<String>,
     #[serde(default, rename = "comment")]
     _comment: Option<String>,
 }
@@ -98,9 +102,10 @@ impl Script {
             let (kind, on) = parse_step(text).map_err(|error| at(line, error))?;
             steps.push(Step { line, kind, on });
         }
-        let Header { name, endpoint, test_mode, issuer, .. } = header;
+        let Header { name, endpoint, test_mode, issuer, device, .. } = header;
         let issuer = issuer.map(|word| person(&word)).transpose().map_err(|error| at(1, error))?;
-        Ok(Script { path: path.to_owned(), name, endpoint, test_mode, issuer, steps })
+        let path = path.to_owned();
+        Ok(Script { path, name, endpoint, test_mode, issuer, device, steps })
     }
 
     /// All files below `dir` that end in `.jsonl`, in the order of their paths.

@@ -4,8 +4,8 @@ use super::check_name;
 use crate::{
     Cx, Error,
     wire::{
-        Empty, ListProjects, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectMove,
-        ProjectRename, ProjectReorder,
+        Empty, ListProjects, Project, ProjectCreate, ProjectDelete, ProjectList, ProjectRename,
+        ProjectReorder,
     },
 };
 
@@ -35,11 +35,6 @@ pub(crate) async fn reorder(cx: Cx, params: ProjectReorder) -> Result<Empty, Err
         return Err(Error::invalid("projects", "projects names one of them twice"));
     }
     cx.core.workspace().reorder_projects(ids).await?;
-    Ok(Empty {})
-}
-
-pub(crate) async fn shift(cx: Cx, params: ProjectMove) -> Result<Empty, Error> {
-    cx.core.workspace().move_project(params.project.0, params.index).await?;
     Ok(Empty {})
 }
 

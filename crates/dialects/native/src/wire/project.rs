@@ -75,15 +75,6 @@ pub struct ProjectReorder {
 }
 
 call!("rookery/projects/reorder" ProjectReorder -> Empty);
-/// Params of `rookery/projects/move`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ProjectMove {
-    pub project: ProjectRef,
-    /// Its place among all projects, from 0; past the end is the end.
-    pub index: usize,
-}
-
-call!("rookery/projects/move" ProjectMove -> Empty);
 
 /// Params of `rookery/projects/delete`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
