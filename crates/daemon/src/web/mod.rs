@@ -170,11 +170,14 @@ impl WebServer for Web {
     }
 }
 
+/// Where a build for development takes the files of the page from, if not from the source.
+const ASSETS_VARIABLE: &str = "ROOKERY_WEB_ASSETS";
+
 /// The files of the page: in a build for development those that lie there now, so that a change shows with the
 /// next start.
 fn assets() -> Assets {
     if cfg!(debug_assertions)
-        && let Some(found) = site::from_disk()
+        && let Some(found) = site::from_disk(std::env::var_os(ASSETS_VARIABLE).map(Into::into))
     {
         return found;
     }

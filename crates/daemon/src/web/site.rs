@@ -248,9 +248,10 @@ fn headers(origin: Option<&Origin>) -> Vec<(&'static str, String)> {
     fixed.chain([("Content-Security-Policy", policy)]).collect()
 }
 
-/// The files of the page as they lie in the source, if that is still where it was built.
-pub(super) fn from_disk() -> Option<Assets> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/assets");
+/// The files of the page as they lie in this directory, or in the source, if that is still where it was built.
+pub(super) fn from_disk(named: Option<std::path::PathBuf>) -> Option<Assets> {
+    let source = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/assets");
+    let root = named.unwrap_or_else(source);
     let mut files = Vec::new();
     collect(&root, "", &mut files).ok()?;
     Some(Assets::of(files.into_iter().map(|(name, bytes)| (name.into(), bytes.into()))))
