@@ -1,11 +1,10 @@
-//! How things look: signs, words and pens. Every mood has a sign and a word, so that none is told
-//! by color alone.
+//! How things look: pens and lines.
 
-use rookery_view::link::{Hex, Mood, Theme};
+use rookery_face::words::Signs;
+use rookery_view::link::{Hex, Mood, Theme, attr};
 
 use crate::canvas::{Ink, Pen};
 use crate::out::Depth;
-use rookery_view::link::attr;
 
 /// Which colors are painted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +20,8 @@ pub enum ColorMode {
 pub struct Look {
     /// Which colors.
     pub mode: ColorMode,
-    /// Whether the terminal shows more than ASCII.
-    pub utf8: bool,
+    /// Signs that the terminal shows.
+    pub signs: Signs,
     /// No lines drawn, one column of text.
     pub plain: bool,
     theme: Theme,
@@ -41,7 +40,8 @@ impl Look {
         };
         // A theme that has not come yet is no theme.
         let mode = if theme.named.len() < 16 { ColorMode::Terminal } else { mode };
-        Look { mode, utf8, plain, theme, has_color: depth != Depth::None && colors != "none" }
+        let signs = Signs { utf8 };
+        Look { mode, signs, plain, theme, has_color: depth != Depth::None && colors != "none" }
     }
 
     /// The depth that a setting allows.
@@ -167,24 +167,9 @@ impl Look {
         .with(attr::BOLD)
     }
 
-    /// The sign of a mood.
-    pub fn sign(&self, mood: Mood) -> &'static str {
-        match (mood, self.utf8) {
-            (Mood::Waiting, true) => "◆",
-            (Mood::Failed, true) => "✗",
-            (Mood::Working, true) => "●",
-            (Mood::Done, true) => "✓",
-            (Mood::Waiting, false) => "?",
-            (Mood::Failed, false) => "x",
-            (Mood::Working, false) => "~",
-            (Mood::Done, false) => "+",
-            (Mood::Quiet, _) => " ",
-        }
-    }
-
     /// The line between two panes, and below a bar.
     pub fn line(&self, is_upright: bool) -> &'static str {
-        match (is_upright, self.utf8 && !self.plain) {
+        match (is_upright, self.signs.utf8 && !self.plain) {
             _ if self.plain => " ",
             (true, true) => "│",
             (false, true) => "─",
@@ -193,14 +178,9 @@ impl Look {
         }
     }
 
-    /// What stands before the selected row.
-    pub fn pointer(&self) -> &'static str {
-        if self.utf8 { "›" } else { ">" }
-    }
-
     /// Dots where a terminal has no cells.
     pub fn dot(&self) -> &'static str {
-        if self.utf8 && !self.plain { "·" } else { "." }
+        if self.signs.utf8 && !self.plain { "·" } else { "." }
     }
 }
 
@@ -217,63 +197,17 @@ fn blend(a: Hex, b: Hex, percent: u16) -> Ink {
     Ink::Rgb(part(a.0.0, b.0.0), part(a.0.1, b.0.1), part(a.0.2, b.0.2))
 }
 
-/// The word of a mood.
-pub fn word(mood: Mood) -> &'static str {
-    match mood {
-        Mood::Waiting => "waits",
-        Mood::Failed => "failed",
-        Mood::Working => "works",
-        Mood::Done => "is done",
-        Mood::Quiet => "is quiet",
-    }
-}
-
-/// How old something is: `<1m`, `4m`, `2h`, `3d`; nothing if that is not known.
-pub fn age(at: i64, now: i64) -> String {
-    if at <= 0 {
-        return String::new();
-    }
-    let minutes = (now - at).max(0) / 60_000;
-    match minutes {
-        0 => "<1m".to_owned(),
-        1..60 => format!("{minutes}m"),
-        60..1440 => format!("{}h", minutes / 60),
-        _ => format!("{}d", minutes / 1440),
-    }
-}
-
-/// One line of text that comes from elsewhere: nothing in it acts on a terminal or hides.
-pub fn line(text: &str) -> String {
-    rookery_view::safe::seen(&rookery_view::safe::line(text))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ages_are_short() {
-        let hour = 3_600_000;
-        let now = 1_000 * hour;
-        assert_eq!(age(now - 1, now), "<1m");
-        assert_eq!(age(now - 4 * 60_000, now), "4m");
-        assert_eq!(age(now - 2 * hour, now), "2h");
-        assert_eq!(age(now - 72 * hour, now), "3d");
-        assert_eq!(age(0, now), "");
-    }
 
     #[test]
     fn every_mood_has_its_own_sign() {
         for utf8 in [true, false] {
             let look = Look::new(None, "none", Depth::None, utf8, false);
             let moods = [Mood::Waiting, Mood::Failed, Mood::Working, Mood::Done, Mood::Quiet];
-            let signs: std::collections::BTreeSet<_> = moods.map(|mood| look.sign(mood)).into();
+            let signs: std::collections::BTreeSet<_> = moods.map(|mood| look.signs.of(mood)).into();
             assert_eq!(signs.len(), 5);
         }
-    }
-
-    #[test]
-    fn lines_of_others_do_nothing() {
-        assert_eq!(line("a\x1b[2Jb\nc\u{9b}d"), "a[2Jb cd");
     }
 }

@@ -1,7 +1,7 @@
 //! The native window: shows the tree that `paint` draws, sends keys, mouse and text.
 //!
-//! Two threads. One thinks: it holds the connection, the mirror and the state machine that the TUI has
-//! as well, and makes pictures. The other, which must be the process's first, belongs to the window
+//! Two threads. One thinks: it holds the connection, the mirror and the state machine that every face
+//! has, and makes pictures. The other, which must be the process's first, belongs to the window
 //! system: it draws the newest picture and says what a person does. It wakes for nothing else, so a
 //! window in which nothing happens costs nothing.
 //!
@@ -17,12 +17,12 @@ pub mod libraries;
 mod picture;
 mod stage;
 
-use std::future::Future;
 use std::io::Write;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use rookery_face::Start;
+use rookery_face::calls::Job;
 use rookery_host::Clipboards;
 use rookery_term::keys::KeyPress;
 use rookery_term::mouse::{MouseButton, MouseMods};
@@ -43,9 +43,6 @@ pub const APP_ID: &str = "rookery";
 /// Events that wait to be thought about.
 const EVENTS: usize = 1024;
 
-/// Something that is done outside and takes a while.
-pub type Job = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
-
 /// Everything that a window needs from outside.
 pub struct Options {
     /// The daemon's socket.
@@ -61,7 +58,7 @@ pub struct Options {
     /// Agents that are installed, for the empty page.
     pub agents: Vec<String>,
     /// Starts a daemon, unless there is one.
-    pub start: Arc<dyn Fn() -> Job + Send + Sync>,
+    pub start: Start,
     /// Opens an address with the program of the desktop.
     pub open: Arc<dyn Fn(String) -> Job + Send + Sync>,
     /// The clipboards of this machine.

@@ -7,7 +7,8 @@ use std::{
 };
 
 use rookery_daemon::{homes::Homes, running::Record};
-use rookery_tui::{Ended, Job, KeyProtocol, Options, app::Surroundings, out::Depth};
+use rookery_face::{app::Surroundings, calls::Job};
+use rookery_tui::{Ended, KeyProtocol, Options, Outer, out::Depth};
 use rookery_view::link::Page;
 
 use crate::{
@@ -93,19 +94,21 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
         utf8: locale.contains("utf-8") || locale.contains("utf8"),
         plain: args.plain,
         is_window: false,
-        in_tmux,
-        is_remote: variable("SSH_CONNECTION").is_some(),
-        lacks_osc52: matches!(term.as_str(), "linux" | "screen" | "dumb"),
         own_terminal,
         only_inbox: false,
         settings_file: shortened(&homes.roost_config()),
+        cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
+        agents: installed_agents(),
+    };
+    let outer = Outer {
+        in_tmux,
+        is_remote: variable("SSH_CONNECTION").is_some(),
+        lacks_osc52: matches!(term.as_str(), "linux" | "screen" | "dumb"),
         notify_osc: match () {
             () if variable("VTE_VERSION").is_some() => 777,
             () if variable("KITTY_WINDOW_ID").is_some() => 99,
             () => 9,
         },
-        cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
-        agents: installed_agents(),
     };
     let start_homes = homes.clone();
     let start = move || -> Job {
@@ -124,6 +127,7 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
         follow: false,
         all_notes: false,
         around,
+        outer,
         depth: Depth::from_env(variable("NO_COLOR").is_some(), &colorterm, &term),
         keys: match variable("ROOKERY_TUI_KEYS").as_deref() {
             Some("legacy") => KeyProtocol::Legacy,

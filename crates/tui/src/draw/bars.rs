@@ -1,12 +1,12 @@
 //! The strip of tabs, the status line, and the one line of a face that is too small.
 
+use rookery_face::app::{App, Cx, Hit};
+use rookery_face::cells::{Rect, text_width};
+use rookery_face::words::line;
+use rookery_view::link::attr;
 use rookery_view::link::{Mood, Page, Rights, Tone};
 
 use super::Brush;
-use crate::app::{App, Cx, Hit};
-use crate::canvas::{Rect, text_width};
-use crate::look::line;
-use rookery_view::link::attr;
 
 /// Loudest first.
 const LOUD: [Mood; 5] = [Mood::Waiting, Mood::Failed, Mood::Working, Mood::Done, Mood::Quiet];
@@ -52,11 +52,11 @@ pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
         }
         col = brush.canvas.write(room, col, area.row, &format!("{} ", index + 1), &pen);
         if mood != Mood::Quiet {
-            let sign = format!("{} ", brush.look.sign(mood));
+            let sign = format!("{} ", brush.look.signs.of(mood));
             let pen = brush.look.mood(mood).on(bar.ground);
             col = brush.canvas.write(room, col, area.row, &sign, &pen);
         }
-        col = brush.canvas.write(room, col, area.row, &crate::canvas::cut(&title, 24), &pen);
+        col = brush.canvas.write(room, col, area.row, &rookery_face::cells::cut(&title, 24), &pen);
         if group.tabs.len() > 1 {
             let more = format!(" +{}", group.tabs.len() - 1);
             col = brush.canvas.write(room, col, area.row, &more, &pen);
@@ -165,7 +165,7 @@ fn right_part(app: &App, cx: &Cx<'_>) -> String {
 pub(super) fn tiny(brush: &mut Brush<'_>, _app: &App, cx: &Cx<'_>) {
     let all = brush.canvas.area();
     let text = format!("rookery: {} wait, make this larger", waiting(cx));
-    for (index, part) in crate::canvas::wrap(&text, all.cols).iter().enumerate() {
+    for (index, part) in rookery_face::cells::wrap(&text, all.cols).iter().enumerate() {
         let place = all.line(u16::try_from(index).unwrap_or(0));
         if place.is_empty() {
             break;

@@ -1,7 +1,7 @@
 //! Where the parts lie on a screen of a size.
 
-use crate::app::{App, Cx};
-use crate::canvas::Rect;
+use rookery_face::app::{App, Cx};
+use rookery_face::cells::Rect;
 
 /// Below this a face is one line.
 const TINY: (u16, u16) = (20, 6);

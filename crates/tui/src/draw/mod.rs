@@ -8,16 +8,18 @@ mod pane;
 mod sidebar;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use layout::Layout;
 
+use rookery_face::app::{App, Cx, Drawn, Hit};
+use rookery_face::cells::Rect;
+use rookery_view::link::attr;
 use rookery_view::link::{self, Page};
 
-use crate::app::{App, Cx, Drawn, Hit};
-use crate::canvas::{Canvas, Pen, Rect};
+use crate::canvas::{Canvas, Pen};
 use crate::look::Look;
 use crate::out::Caret;
-use rookery_view::link::attr;
 
 /// A picture with everything that belongs to it.
 pub struct Picture {

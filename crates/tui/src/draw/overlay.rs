@@ -1,11 +1,12 @@
 //! What lies over everything: which-key bar, palette, dialogs, menus, toasts, the lost daemon.
 
+use rookery_face::app::{App, Cx, Hit, Lost, Question};
+use rookery_face::cells::{Rect, text_width, wrap};
+use rookery_face::words::line;
 use rookery_view::link::{Dialog, Palette};
 
 use super::{Brush, Layout};
-use crate::app::{App, Cx, Hit, Lost, Question};
-use crate::canvas::{Pen, Rect, text_width, wrap};
-use crate::look::line;
+use crate::canvas::Pen;
 
 /// What the which-key bar names, in its order; the words are short on purpose.
 const WHICH: &[(&[&str], &str)] = &[
@@ -59,7 +60,7 @@ fn which_key(brush: &mut Brush<'_>, app: &App, layout: &Layout) {
         }
         let joined = match (*words, letters.as_slice()) {
             ("tab", [first, last]) => format!("{first}-{last}"),
-            ("pane", _) => if brush.look.utf8 { "←↓↑→" } else { "arrows" }.to_owned(),
+            ("pane", _) => if brush.look.signs.utf8 { "←↓↑→" } else { "arrows" }.to_owned(),
             (_, letters) => letters.join("/"),
         };
         hints.push((joined, words, actions[0]));
@@ -104,7 +105,7 @@ fn boxed(brush: &mut Brush<'_>, area: Rect, title: &str) -> Rect {
     brush.canvas.fill(area, &pen);
     let (corners, across, down) = if brush.look.plain {
         (["", "", "", ""], " ", " ")
-    } else if brush.look.utf8 {
+    } else if brush.look.signs.utf8 {
         (["┌", "┐", "└", "┘"], "─", "│")
     } else {
         (["+", "+", "+", "+"], "-", "|")
@@ -169,7 +170,7 @@ fn palette(brush: &mut Brush<'_>, app: &App, open: &Palette) {
         } else {
             row.keys.join(" ")
         };
-        let lead = if is_here { brush.look.pointer() } else { " " };
+        let lead = if is_here { brush.look.signs.pointer() } else { " " };
         let mut text = format!("{lead} {}", line(&row.title));
         if !row.subtitle.is_empty() {
             text = format!("{text}  {}", line(&row.subtitle));
@@ -247,7 +248,11 @@ fn toasts(brush: &mut Brush<'_>, _app: &App, cx: &Cx<'_>, layout: &Layout) {
             continue;
         }
         let room = Rect::new(layout.panes.col, row, layout.panes.cols, 1);
-        let shown = format!(" {} {} ", brush.look.sign(toast.mood), crate::canvas::cut(&text, 50));
+        let shown = format!(
+            " {} {} ",
+            brush.look.signs.of(toast.mood),
+            rookery_face::cells::cut(&text, 50)
+        );
         let pen = brush.look.selected();
         brush.canvas.write_right(room, &shown, &pen);
     }

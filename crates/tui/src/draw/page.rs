@@ -1,13 +1,13 @@
 //! Pages in place of the panes.
 
+use rookery_face::app::{App, Cx, Field, Hit};
+use rookery_face::cells::{Rect, cut, text_width};
+use rookery_face::pages::list::head_and_hint;
+use rookery_face::words::{age, line};
 use rookery_view::link::{InboxRow, Page};
 
 use super::Brush;
-use crate::app::{App, Cx, Field, Hit};
-use crate::canvas::{Rect, cut, text_width};
-use crate::look::{age, line};
-use crate::pages::list::head_and_hint;
-use crate::pages::text::draw_lines;
+use super::text::{draw_lines, pen_of};
 
 /// Columns of the whole face from which on the card lies beside the list.
 const BESIDE: u16 = 90;
@@ -35,7 +35,7 @@ fn frame(brush: &mut Brush<'_>, area: Rect, head: &str, right: &str, hint: &str)
 }
 
 pub(super) fn empty(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
-    let root = crate::pages::load::active_root(cx).unwrap_or_else(|| "~".to_owned());
+    let root = rookery_face::pages::load::active_root(cx).unwrap_or_else(|| "~".to_owned());
     let found = app.around.agents.join(" · ");
     let agents = if found.is_empty() {
         "start a command".to_owned()
@@ -125,7 +125,7 @@ fn inbox_rows(brush: &mut Brush<'_>, app: &App, rows: &[InboxRow], area: Rect) {
         let pen = if is_here { brush.look.selected() } else { brush.look.text() };
         brush.canvas.fill(place, &pen);
         if is_here {
-            brush.canvas.write(place, place.col, place.row, brush.look.pointer(), &pen);
+            brush.canvas.write(place, place.col, place.row, brush.look.signs.pointer(), &pen);
             brush.caret_at(place.col, place.row);
         }
         let what = if row.subtitle.is_empty() {
@@ -189,7 +189,7 @@ pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect)
     let body = frame(brush, area, &title, &right, &hint);
     let fields = count(page.composer.text().split('\n').count()).clamp(1, 5);
     let (items, below) = body.split_bottom(fields + 1);
-    let lines = page.lines(items.cols, brush.wall, brush.look);
+    let lines = page.lines(items.cols, brush.wall, brush.look.signs);
     let rows = usize::from(items.rows);
     let most = lines.len().saturating_sub(rows);
     let mut from = most.saturating_sub(page.scroll);
@@ -262,7 +262,7 @@ pub(super) fn new_thread(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Re
         false => "left/right choose  tab next  enter start  esc back",
     };
     let body = frame(brush, area, "New thread", "", hint);
-    let lines = page.lines(cx, &app.around.cwd, brush.look);
+    let lines = page.lines(cx, &app.around.cwd, brush.look.signs);
     let (choices, rest) = body.split_top(count(lines.len()) + 1);
     draw_lines(&mut brush.canvas, choices, brush.look, &lines, 0);
     let (ask, field) = rest.split_top(1);
@@ -303,12 +303,12 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
         let is_here = index == page.file;
         let pen = if is_here { brush.look.selected() } else { brush.look.text() };
         brush.canvas.fill(place, &pen);
-        let lead = if is_here { brush.look.pointer() } else { " " };
+        let lead = if is_here { brush.look.signs.pointer() } else { " " };
         let comments = page.comment_count(&file.path);
         let noted = if comments > 0 { format!("  {comments} comment") } else { String::new() };
         let tail = format!(" +{} -{}{noted} ", file.added, file.removed);
         let room = place.cols.saturating_sub(text_width(&tail));
-        let text = format!("{lead} {}", crate::app::exact(&file.path));
+        let text = format!("{lead} {}", rookery_face::app::exact(&file.path));
         brush.canvas.write_cut(Rect { cols: room, ..place }, &text, &pen);
         brush.canvas.write_right(place, &tail, &pen);
         brush.hit(place, Hit::Row(index));
@@ -326,7 +326,7 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
                 place,
                 place.col,
                 place.row,
-                brush.look.pointer(),
+                brush.look.signs.pointer(),
                 &brush.look.accent(),
             );
             brush.caret_at(place.col, place.row);
@@ -381,11 +381,11 @@ pub(super) fn list(brush: &mut Brush<'_>, app: &App, page: &Page, area: Rect) {
             brush.canvas.fill(place, &brush.look.selected());
             brush.caret_at(place.col, place.row);
         }
-        let lead = if is_here { brush.look.pointer() } else { " " };
+        let lead = if is_here { brush.look.signs.pointer() } else { " " };
         let accent = brush.look.accent();
         let mut col = brush.canvas.write(place, place.col, place.row, &format!("{lead} "), &accent);
         for ((text, tint), width) in row.cells.iter().zip(&widths) {
-            let pen = if is_here { brush.look.selected() } else { tint.pen(brush.look) };
+            let pen = if is_here { brush.look.selected() } else { pen_of(*tint, brush.look) };
             let room = (*width).min(place.right().saturating_sub(col));
             brush.canvas.write_cut(Rect::new(col, place.row, room, 1), text, &pen);
             col = col.saturating_add(room).saturating_add(2);

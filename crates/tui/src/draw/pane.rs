@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rookery_face::app::{App, Cx, Hit};
+use rookery_face::cells::Rect;
+use rookery_face::picture::Term;
+use rookery_view::link::attr;
 use rookery_view::link::{Area, Cursor, Hex, Panes, RawStyle, Style, Tint};
 
 use super::Brush;
-use crate::app::{App, Cx, Hit};
-use crate::canvas::{Ink, Pen, Rect};
+use crate::canvas::{Ink, Pen};
 use crate::look::ColorMode;
 use crate::out::Caret;
-use crate::picture::Term;
-use rookery_view::link::attr;
 
 pub(super) fn draw_all(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, room: Rect, panes: &Panes) {
     for area in &panes.areas {
@@ -94,7 +95,11 @@ fn draw_one(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, t: u64, place: Rect, 
 }
 
 /// The first cell that is shown of a terminal with more than fits: the part with the cursor.
-fn first_cell(term: &dyn Term, place: Rect, copy: Option<&crate::app::CopyMode>) -> (u16, u16) {
+fn first_cell(
+    term: &dyn Term,
+    place: Rect,
+    copy: Option<&rookery_face::app::CopyMode>,
+) -> (u16, u16) {
     let size = term.size();
     let (row, col) = copy.map_or((term.cursor().row, term.cursor().col), |copy| copy.at);
     let row = u16::try_from(row.saturating_sub(term.view().top)).unwrap_or(0).min(size.rows);
@@ -200,7 +205,7 @@ fn marks(brush: &mut Brush<'_>, app: &App, term: &dyn Term, t: u64, place: Rect)
     if !view.follows() {
         let below = view.first.saturating_sub(view.top);
         let new = app.new_rows(t, view.first);
-        let arrow = if brush.look.utf8 { "↓" } else { "v" };
+        let arrow = if brush.look.signs.utf8 { "↓" } else { "v" };
         let text =
             if new > 0 { format!(" {arrow} {new} new ") } else { format!(" {arrow} {below} ") };
         let pen = brush.look.selected();
@@ -243,19 +248,24 @@ fn put_caret(
     }
 }
 
-fn find_bar(brush: &mut Brush<'_>, find: &crate::app::FindBar, is_copying: bool, place: Rect) {
+fn find_bar(
+    brush: &mut Brush<'_>,
+    find: &rookery_face::app::FindBar,
+    is_copying: bool,
+    place: Rect,
+) {
     let line = place.line(place.rows.saturating_sub(1));
     let pen = brush.look.selected();
     brush.canvas.fill(line, &pen);
     let on = |word: &str, on: bool| if on { format!("[{word}]") } else { word.to_owned() };
-    let arrows = if brush.look.utf8 { "↑↓" } else { "^v" };
+    let arrows = if brush.look.signs.utf8 { "↑↓" } else { "^v" };
     let tail = format!(
         "{}  {arrows}  {} {}  esc ",
         find.count(),
         on(".*", find.regex),
         on("Aa", find.exact_case)
     );
-    let room = line.cols.saturating_sub(crate::canvas::text_width(&tail) + 1);
+    let room = line.cols.saturating_sub(rookery_face::cells::text_width(&tail) + 1);
     let lead = if find.newer || !is_copying { "/" } else { "?" };
     let text = format!("{lead} {}", find.field.text());
     let end = brush.canvas.write_cut(Rect { cols: room, ..line }, &text, &pen);

@@ -1,11 +1,12 @@
 //! Projects and what runs in them, with the moods by sign.
 
-use super::Brush;
-use crate::app::{App, Cx, Hit};
-use crate::canvas::Rect;
-use crate::look::{age, line};
-use crate::pages::sidebar::{Row, rows};
+use rookery_face::app::{App, Cx, Hit};
+use rookery_face::cells::Rect;
+use rookery_face::pages::sidebar::{Row, rows};
+use rookery_face::words::{age, line};
 use rookery_view::link::attr;
+
+use super::Brush;
 
 pub(super) fn draw(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     if area.is_empty() {
@@ -58,11 +59,11 @@ fn head(brush: &mut Brush<'_>, cx: &Cx<'_>, area: Rect) {
 fn rail(brush: &mut Brush<'_>, rows: &[Row<'_>], area: Rect) {
     for (index, row) in rows.iter().take(usize::from(area.rows)).enumerate() {
         let (mood, hit) = match row {
-            Row::Project(_, project) => (project.mood, Hit::Project(project.id)),
+            Row::Project(project) => (project.mood, Hit::Project(project.id)),
             Row::Agent(agent) => (agent.mood, Hit::Agent(agent.terminal, agent.thread.clone())),
         };
         let place = area.line(u16::try_from(index).unwrap_or(0));
-        let (sign, pen) = (brush.look.sign(mood), brush.look.mood(mood));
+        let (sign, pen) = (brush.look.signs.of(mood), brush.look.mood(mood));
         brush.canvas.write(place, place.col, place.row, sign, &pen);
         brush.hit(place, hit);
     }
@@ -87,8 +88,8 @@ fn draw_row(
         pen
     };
     match row {
-        Row::Project(_, project) => {
-            let mark = match (project.active, brush.look.utf8) {
+        Row::Project(project) => {
+            let mark = match (project.active, brush.look.signs.utf8) {
                 (true, true) => "▌",
                 (true, false) => ">",
                 (false, _) => " ",
@@ -107,7 +108,7 @@ fn draw_row(
                 let left = Rect::new(col + 1, area.row, room.right().saturating_sub(col + 1), 1);
                 brush.canvas.write_cut(left, &line(branch), &on(brush.look.dim()));
             }
-            let mut tail = brush.look.sign(project.mood).to_owned();
+            let mut tail = brush.look.signs.of(project.mood).to_owned();
             if project.waiting > 0 {
                 tail = format!("{tail} {}", project.waiting);
             }
@@ -120,9 +121,9 @@ fn draw_row(
         }
         Row::Agent(agent) => {
             let sign = if agent.thread.is_some() && agent.terminal.is_none() {
-                format!("{}>", brush.look.sign(agent.mood))
+                format!("{}>", brush.look.signs.of(agent.mood))
             } else {
-                format!("{} ", brush.look.sign(agent.mood))
+                format!("{} ", brush.look.signs.of(agent.mood))
             };
             let pen = on(brush.look.mood(agent.mood));
             let col = brush.canvas.write(area, area.col + 2, area.row, &sign, &pen);

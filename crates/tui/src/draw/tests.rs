@@ -1,12 +1,12 @@
 //! Pages drawn from fixed scenes at many sizes.
 
+use rookery_face::app::{App, Surroundings};
+use rookery_face::keymap::Keymap;
+use rookery_face::picture::fixed::{Fixed, default_keys, workspace};
 use rookery_view::link::*;
 
 use super::*;
-use crate::app::{App, Surroundings};
-use crate::keymap::{Keymap, default_keys};
 use crate::out::Depth;
-use crate::picture::fixed::{Fixed, workspace};
 
 const SIZES: [(u16, u16); 8] =
     [(100, 30), (80, 24), (40, 12), (38, 9), (20, 6), (19, 5), (3, 2), (300, 100)];
@@ -112,7 +112,11 @@ fn overlays_are_drawn_at_every_size() {
             destructive: true,
         }));
         fixed.scene.toasts = Some(vec![Toast { title: "x".repeat(500), ..Toast::default() }]);
-        app.lose(crate::app::Lost { unsure: 3, text: "ls\r".to_owned(), ..Default::default() });
+        app.lose(rookery_face::app::Lost {
+            unsure: 3,
+            text: "ls\r".to_owned(),
+            ..Default::default()
+        });
         draw_at(&app, &fixed);
     }
 }
@@ -132,7 +136,7 @@ fn the_prefix_shows_what_can_follow() {
 #[test]
 fn a_lost_daemon_leaves_the_picture_and_says_what_may_be_lost() {
     let mut app = app((100, 30));
-    app.lose(crate::app::Lost { unsure: 4, text: "ls\r".to_owned(), ..Default::default() });
+    app.lose(rookery_face::app::Lost { unsure: 4, text: "ls\r".to_owned(), ..Default::default() });
     let text = draw_at(&app, &workspace(78, 28)).join("\n");
     assert!(text.contains("$ cargo test"), "{text}");
     assert!(text.contains("The daemon is away. Programs go on running."), "{text}");

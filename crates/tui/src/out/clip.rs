@@ -3,7 +3,7 @@
 use base64::Engine as _;
 
 /// From here on a copy is announced first.
-pub const LARGE: usize = 100 * 1024;
+const LARGE: usize = 100 * 1024;
 
 /// The way that a copy takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,16 @@ impl Route {
             Route::Tmux | Route::Osc52 | Route::Daemon => "copied",
             Route::Osc52Unsure => "sent to your terminal (it did not say whether it takes it)",
         }
+    }
+}
+
+/// What is said after a copy of this many bytes.
+pub fn told(route: Route, bytes: usize) -> String {
+    match bytes {
+        bytes if bytes > LARGE => {
+            format!("{} KB, which some terminals refuse: {}", bytes / 1024, route.message())
+        }
+        _ => route.message().to_owned(),
     }
 }
 

@@ -4,8 +4,10 @@ mod clip;
 mod color;
 mod encode;
 mod modes;
+mod notice;
 
-pub use clip::{LARGE, Route, osc52};
+pub use clip::{Route, osc52, told};
 pub use color::{Depth, nearest_16, nearest_256};
 pub use encode::{Caret, Encoder};
 pub use modes::{Modes, QUESTIONS};
+pub use notice::notice;

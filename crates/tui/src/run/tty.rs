@@ -113,6 +113,15 @@ impl Tty {
         }
     }
 
+    /// Whether bytes have come that were not handed on yet.
+    pub(super) fn has_input(&self) -> bool {
+        let fd = rustix::stdio::stdin();
+        let mut polled = [rustix::event::PollFd::new(&fd, rustix::event::PollFlags::IN)];
+        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_readable = rustix::event::poll(&mut polled, Some(&now)).is_ok_and(|ready| ready > 0);
+        is_readable || !self.typed.is_empty()
+    }
+
     /// Writes beside the picture.
     pub(super) fn write(&self, bytes: Vec<u8>) {
         // A writer that is gone has told so.

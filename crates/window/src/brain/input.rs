@@ -1,11 +1,12 @@
 //! What a person does, into the state machine.
 
+use rookery_face::app::App;
+use rookery_face::driver::cx;
 use rookery_term::keys::{Key, KeyKind, KeyPress};
-use rookery_tui::app::App;
 use rookery_view::link;
 use rookery_view::scene::Preedit;
 
-use super::{Brain, cx};
+use super::Brain;
 use crate::Event;
 
 impl Brain {
@@ -24,7 +25,7 @@ impl Brain {
             Event::Wheel(wheel) => self.wheel(wheel),
             Event::Focus(has) => {
                 self.own.has_focus = has;
-                self.app.focus(has);
+                self.driver.app.focus(has);
             }
             Event::Visible(is_visible) => self.visible(is_visible).await,
             Event::Resized(window, scale) => self.resized(window, scale),
@@ -35,7 +36,7 @@ impl Brain {
             Event::Dropped(path) => self.dropped(&path),
             Event::Close => return,
         }
-        self.is_dirty = true;
+        self.driver.is_dirty = true;
     }
 
     async fn key(&mut self, press: &KeyPress) {
@@ -44,38 +45,38 @@ impl Brain {
         if (is_modifier || press.kind == KeyKind::Release) && !self.has_kitty() {
             return;
         }
-        let before = (self.app.pages.card.scroll, self.app.pages.thread.scroll);
-        let cx = cx(&self.face, self.now());
-        self.app.key(&cx, press);
-        if before != (self.app.pages.card.scroll, self.app.pages.thread.scroll) {
+        let before = (self.driver.app.pages.card.scroll, self.driver.app.pages.thread.scroll);
+        self.driver.with(|app, cx| app.key(cx, press));
+        if before != (self.driver.app.pages.card.scroll, self.driver.app.pages.thread.scroll) {
             self.follow_scroll();
         }
     }
 
     /// Whether the program that keys go to speaks the kitty protocol.
     fn has_kitty(&self) -> bool {
-        let cx = cx(&self.face, self.now());
-        let term = App::focused(&cx).and_then(|t| self.face.mirror().term(t));
+        let cx = cx(&self.driver.face, self.driver.now());
+        let term = App::focused(&cx).and_then(|t| self.driver.face.mirror().term(t));
         term.is_some_and(|term| term.modes & link::modes::KITTY != 0)
     }
 
     /// Text that an input method, or a key that was composed of several, came to.
     async fn commit(&mut self, text: String) {
         self.own.preedit = Preedit::default();
-        let cx = cx(&self.face, self.now());
+        let cx = cx(&self.driver.face, self.driver.now());
         let terminal = App::focused(&cx);
         match terminal {
-            Some(t) if self.app.is_typing_into_program(&cx) && self.app.may_type() => {
-                self.app.note = None;
-                if self.face.text(link::Text { n: 0, t, text }).await.is_err() {
-                    self.app.warn("not sent");
+            Some(t)
+                if self.driver.app.is_typing_into_program(&cx) && self.driver.app.may_type() =>
+            {
+                self.driver.app.note = None;
+                if self.driver.face.text(link::Text { n: 0, t, text }).await.is_err() {
+                    self.driver.app.warn("not sent");
                 }
             }
             _ => {
                 for c in text.chars() {
                     let press = KeyPress { text: Some(c.into()), ..KeyPress::new(Key::Char(c)) };
-                    let cx = super::cx(&self.face, self.now());
-                    self.app.key(&cx, &press);
+                    self.driver.with(|app, cx| app.key(cx, &press));
                 }
             }
         }
@@ -85,40 +86,39 @@ impl Brain {
         if self.own.preedit.text == text && self.own.preedit.cursor == cursor {
             return;
         }
-        let cx = cx(&self.face, self.now());
+        let cx = cx(&self.driver.face, self.driver.now());
         let terminal = App::focused(&cx);
         if let Some(t) = terminal
-            && self.app.is_typing_into_program(&cx)
+            && self.driver.app.is_typing_into_program(&cx)
         {
             let before = cursor.and_then(|at| text.get(..at));
             let chars = before.and_then(|before| u32::try_from(before.chars().count()).ok());
             let shown = link::Preedit { n: 0, t, text: text.clone(), cursor: chars };
-            let _ = self.face.preedit(shown).await;
+            let _ = self.driver.face.preedit(shown).await;
         }
         self.own.preedit = Preedit { text, cursor };
     }
 
     async fn visible(&mut self, is_visible: bool) {
-        if self.is_visible == is_visible {
+        if self.driver.is_visible == is_visible {
             return;
         }
-        self.is_visible = is_visible;
+        self.driver.is_visible = is_visible;
         self.is_drawing = false;
         let has = self.own.has_focus && is_visible;
-        let _ = self.face.focus(link::Focus { n: 0, has, visible: is_visible }).await;
+        let _ = self.driver.face.focus(link::Focus { n: 0, has, visible: is_visible }).await;
         if !is_visible {
             // Nothing is drawn while it cannot be seen; what came is taken as seen.
-            self.face.painted().await;
+            self.driver.face.painted().await;
         }
     }
 
     /// A file was dropped: its path is typed as a shell reads it.
     fn dropped(&mut self, path: &std::path::Path) {
         let Some(path) = path.to_str() else {
-            return self.app.warn("the name of this file is not text");
+            return self.driver.app.warn("the name of this file is not text");
         };
-        let cx = cx(&self.face, self.now());
-        self.app.paste(&cx, format!("{} ", quoted(path)), false);
+        self.driver.with(|app, cx| app.paste(cx, format!("{} ", quoted(path)), false));
     }
 }
 

@@ -6,13 +6,13 @@ mod mouse;
 mod places;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use rookery_face::{Changed, Face, News};
+use rookery_face::app::{App, Ask, Cx, Effect, Input, Surroundings};
+use rookery_face::driver::{cx, until};
+use rookery_face::{Driver, Step};
 use rookery_host::ClipboardTarget;
-use rookery_tui::app::{App, Ask, Cx, Effect, Input, Lost, Surroundings};
-use rookery_tui::{Calls, refusal, wire_key};
-use rookery_view::link::{self, Bye, Notice, Open, Page, Prefs, PrefsFound, Rights, method};
+use rookery_view::link::{self, Notice, Open, Page, Prefs, PrefsFound, Rights, method};
 use rookery_view::scene::{FontChoice, Toast, WindowSize};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -22,8 +22,6 @@ use crate::compose::{self, Own, Rows};
 use crate::picture::{Facts, Picture};
 use crate::{Ended, Event, Options, Order, Place, Slot};
 
-/// How long a face waits for the daemon to come back before it starts one.
-const START_AFTER: Duration = Duration::from_millis(500);
 /// How long the window waits to be told where it was before.
 const PLACE_WAIT: Duration = Duration::from_millis(300);
 /// How long a message stays at the edge.
@@ -38,9 +36,7 @@ pub(crate) type Orders = Arc<dyn Fn(Order) + Send + Sync>;
 
 pub(crate) struct Brain {
     options: Options,
-    app: App,
-    face: Face,
-    calls: Calls,
+    driver: Driver,
     own: Own,
     rows: Rows,
     mouse: Mouse,
@@ -48,16 +44,10 @@ pub(crate) struct Brain {
     slot: Slot,
     orders: Orders,
     pastes: (mpsc::Sender<String>, mpsc::Receiver<String>),
-    began: Instant,
-    found: Option<link::Found>,
-    is_dirty: bool,
     /// A picture is being drawn.
     is_drawing: bool,
     /// The window is there.
     is_shown: bool,
-    is_visible: bool,
-    has_frames: bool,
-    start_at: Option<Instant>,
     toasts_until: Option<Instant>,
     /// Messages at the edge, by the number of their notice.
     toasts: Vec<(u64, Toast)>,
@@ -90,9 +80,7 @@ impl Brain {
         let mut app = App::new((100, 30), around);
         app.has_focus = false;
         Brain {
-            app,
-            face: Face::new(options.socket.clone(), open),
-            calls: Calls::default(),
+            driver: Driver::new(options.socket.clone(), open, app, options.start.clone()),
             own: Own {
                 // Nothing is drawn before there is a window.
                 window: WindowSize { width: 0.0, height: 0.0 },
@@ -105,14 +93,8 @@ impl Brain {
             slot,
             orders,
             pastes: mpsc::channel(PASTES),
-            began: Instant::now(),
-            found: None,
-            is_dirty: false,
             is_drawing: false,
             is_shown: false,
-            is_visible: true,
-            has_frames: false,
-            start_at: None,
             toasts_until: None,
             toasts: Vec::new(),
             place: Place::default(),
@@ -120,10 +102,6 @@ impl Brain {
             resize: None,
             options,
         }
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Runs until the window is closed or the daemon refuses it.
@@ -135,100 +113,71 @@ impl Brain {
 
     async fn go(&mut self, events: &mut mpsc::Receiver<Event>) -> Ended {
         loop {
-            self.show();
             if let Some(ended) = self.carry_out().await {
                 return ended;
             }
-            let (start_at, toasts_until) = (self.start_at, self.toasts_until);
+            self.show();
+            // A picture may have told how much room there is.
+            if let Some(ended) = self.carry_out().await {
+                return ended;
+            }
+            let toasts_until = self.toasts_until;
             tokio::select! {
                 biased;
                 event = events.recv() => match event {
                     None | Some(Event::Close) => return Ended::Left,
                     Some(event) => self.event(event).await,
                 },
-                news = self.face.next() => match news {
-                    Some(news) => {
-                        if let Some(ended) = self.news(news).await {
-                            return ended;
-                        }
-                    }
-                    None => return Ended::Refused("the daemon refused this window".to_owned()),
+                step = self.driver.next() => match step {
+                    Ok(step) => self.step(step).await,
+                    Err(why) => return Ended::Refused(why),
                 },
-                (ask, reply) = self.calls.next(), if !self.calls.is_empty() => {
-                    let cx = cx(&self.face, self.now());
-                    self.app.reply(&cx, ask, reply);
-                    self.is_dirty = true;
-                }
                 Some(text) = self.pastes.1.recv() => {
-                    let cx = cx(&self.face, self.now());
-                    self.app.paste(&cx, text, false);
-                    self.is_dirty = true;
-                }
-                () = until(start_at) => {
-                    self.start_at = None;
-                    self.calls.job((self.options.start)(), Ask::Quiet);
+                    self.driver.with(|app, cx| app.paste(cx, text, false));
                 }
                 () = until(toasts_until) => {
                     self.toasts.clear();
                     self.own.toasts.clear();
                     self.toasts_until = None;
-                    self.is_dirty = true;
+                    self.driver.is_dirty = true;
                 }
-                () = next_minute(), if self.is_visible => self.is_dirty = true,
             }
         }
     }
 
-    async fn news(&mut self, news: News) -> Option<Ended> {
-        self.is_dirty = true;
-        match news {
-            News::Opened(opened) => {
-                self.start_at = None;
-                // The old picture stays until the new one is here.
-                self.has_frames = false;
+    /// What happened between this face and the daemon, as far as it is the window's.
+    async fn step(&mut self, step: Step) {
+        match step {
+            Step::Opened => {
                 self.told = None;
-                self.app.opened(&opened);
-                let font = &opened.settings.font;
+                let font = &self.driver.app.settings.font;
                 self.own.font = FontChoice { family: font.family.clone(), size: font.size };
                 if !self.is_shown {
                     self.open_window().await;
                 }
             }
-            News::Changed(changed) => {
-                self.has_frames = true;
-                if self.app.lost.is_some() {
-                    self.app.regain();
-                }
-                if changed.raise {
+            Step::Changed { raise } => {
+                if raise {
                     (self.orders)(Order::Raise);
                 }
-                self.changed(&changed);
-                if !self.is_visible {
-                    self.face.painted().await;
+                let theme = self.driver.face.mirror().scene().theme.as_ref();
+                if let Some(font) = theme.map(|it| &it.font).filter(|font| font.size > 0.0) {
+                    self.own.font = FontChoice { family: font.family.clone(), size: font.size };
+                }
+                if !self.driver.is_visible {
+                    self.driver.face.painted().await;
                 }
             }
-            News::Lost(lost) => {
-                let stopping = lost.bye == Some(Bye::Stopping);
-                self.calls.clear();
-                self.own.preedit = Default::default();
-                self.app.lose(Lost {
-                    stopping,
-                    next_try: None,
-                    unsure: lost.unsent,
-                    text: lost.text,
-                });
-                self.start_at = (!stopping).then(|| Instant::now() + START_AFTER);
-            }
-            News::Refused(error) => return Some(Ended::Refused(refusal(&error))),
+            Step::Lost => self.own.preedit = Default::default(),
+            Step::Other => {}
         }
-        None
     }
 
     /// The window comes where it was, as large as it was.
     async fn open_window(&mut self) {
         self.is_shown = true;
         let get = Prefs { get: true, set: None };
-        let asked = self.face.call::<_, PrefsFound>(method::PREFS, &get);
+        let asked = self.driver.face.call::<_, PrefsFound>(method::PREFS, &get);
         if let Ok(Ok(found)) = tokio::time::timeout(PLACE_WAIT, asked).await {
             let kept = found.prefs.get("window").cloned().unwrap_or_default();
             self.place = serde_json::from_value(kept).unwrap_or_default();
@@ -244,47 +193,13 @@ impl Brain {
             return;
         }
         let set = json!({"set": {"window": self.place}});
-        let told = self.face.call::<_, serde_json::Value>(method::PREFS, &set);
+        let told = self.driver.face.call::<_, serde_json::Value>(method::PREFS, &set);
         let _ = tokio::time::timeout(PLACE_WAIT, told).await;
-    }
-
-    fn changed(&mut self, changed: &Changed) {
-        let theme = self.face.mirror().scene().theme.as_ref();
-        if let Some(font) = theme.map(|theme| &theme.font).filter(|font| font.size > 0.0) {
-            self.own.font = FontChoice { family: font.family.clone(), size: font.size };
-            self.app.settings.font = font.clone();
-        }
-        if let Some(theme) = theme {
-            self.app.settings.theme.clone_from(&theme.name);
-        }
-        let cx = cx(&self.face, self.now());
-        self.app.changed(&cx);
-        self.app.cards(&cx, &changed.cards);
-        self.app.threads(&changed.threads);
-        for notice in &changed.notices {
-            self.notice(notice);
-        }
-        if let Some(clip) = &changed.clip {
-            let target = match clip.target {
-                link::ClipTarget::Selection => ClipboardTarget::Selection,
-                link::ClipTarget::Clipboard => ClipboardTarget::System,
-            };
-            // What is too long for a clipboard is not put there.
-            let _ = self.options.clipboards.write(target, &clip.text);
-        }
-        for t in &changed.terms {
-            let found = self.face.mirror().term(*t).and_then(|term| term.found.clone());
-            if let Some(found) = found
-                && self.found.as_ref() != Some(&found)
-            {
-                self.app.found_more(*t, &found);
-                self.found = Some(found);
-            }
-        }
     }
 
     /// A focused window says it at its edge; banners of the desktop are the daemon's.
     fn notice(&mut self, notice: &Notice) {
+        self.driver.is_dirty = true;
         let notice = match notice {
             Notice::New(notice) => notice,
             Notice::Gone { gone } => {
@@ -292,11 +207,7 @@ impl Brain {
                 return self.own.toasts = self.toasts.iter().map(|it| it.1.clone()).collect();
             }
         };
-        let line = rookery_tui::look::line;
-        if notice.title.starts_with("input refused") {
-            self.app.note = Some((link::Tone::Warn, line(&notice.title)));
-            return;
-        }
+        let line = rookery_face::words::line;
         if !self.own.has_focus {
             return;
         }
@@ -314,24 +225,24 @@ impl Brain {
 
     /// Makes the next picture, unless one is still being drawn or there is nothing to see.
     fn show(&mut self) {
-        let has_content = self.has_frames || (self.app.lost.is_some() && !self.face.is_open());
         let has_room = self.own.window.width >= 1.0;
-        if !self.is_dirty || self.is_drawing || !self.is_visible || !has_content || !has_room {
+        let can_show = self.is_shown && self.driver.is_visible && has_room && !self.is_drawing;
+        if !can_show || !self.driver.wants_paint() {
             return;
         }
-        self.is_dirty = false;
-        let cx = cx(&self.face, self.now());
-        let scene = compose::scene(&self.app, &cx, &self.own, &mut self.rows);
-        let facts = facts(&self.app, &cx);
-        let (n, input) = (self.face.mirror().last(), self.face.mirror().input());
+        self.driver.is_dirty = false;
+        let cx = cx(&self.driver.face, self.driver.now());
+        let scene = compose::scene(&self.driver.app, &cx, &self.own, &mut self.rows);
+        let facts = facts(&self.driver.app, &cx);
+        let (n, input) = (self.driver.face.mirror().last(), self.driver.face.mirror().input());
         let mut picture = Picture::new(scene, n, input, facts);
         if picture.covers_caret() {
             picture = picture.without_toasts();
         }
         let grid = picture.layout.grid;
-        self.app.drawn.page_rows = places::page_rows(&picture);
+        self.driver.app.drawn.page_rows = places::page_rows(&picture);
         self.picture = Some(picture.clone());
-        if self.app.lost.is_none() {
+        if self.driver.app.lost.is_none() {
             self.tell_room(grid.cols, grid.rows);
         }
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(picture);
@@ -342,9 +253,10 @@ impl Brain {
     /// The room for panes, in cells and in pixels.
     fn tell_room(&mut self, cols: u16, rows: u16) {
         // What a page of keys scrolls by is counted from this.
-        self.app.resize((cols, rows.saturating_add(4)));
-        self.app.tell_room(link::Size { cols, rows }, false);
-        let pixels = self.pixels();
+        self.driver.app.resize((cols, rows.saturating_add(4)));
+        self.driver.app.tell_room(link::Size { cols, rows }, false);
+        self.driver.pixels = self.pixels();
+        let pixels = self.driver.pixels;
         if self.told.replace(pixels) != Some(pixels) {
             let size = Some(link::Size { cols, rows });
             let resize = link::Resize { size, ..link::Resize::default() };
@@ -355,59 +267,60 @@ impl Brain {
     /// A picture is on the screen.
     async fn painted(&mut self, n: u64) {
         self.is_drawing = false;
-        let now = self.now();
+        let now = self.driver.now();
         if let Some(picture) = &self.picture {
             let end_is_seen = picture.plan.card_end_is_seen();
-            let serial = self.app.pages.card.serial();
-            let drawn = rookery_tui::app::Drawn {
+            let serial = self.driver.app.pages.card.serial();
+            let drawn = rookery_face::app::Drawn {
                 card: Some((serial, end_is_seen)),
-                ..self.app.drawn.clone()
+                ..self.driver.app.drawn.clone()
             };
-            self.app.drawn(drawn, now);
-            let serial = self.app.pages.thread.card.serial();
-            self.app.pages.thread.card.drawn(serial, end_is_seen, now);
+            self.driver.app.drawn(drawn, now);
+            let serial = self.driver.app.pages.thread.card.serial();
+            self.driver.app.pages.thread.card.drawn(serial, end_is_seen, now);
         }
-        self.app.pages.review.drawn(now);
-        if n == self.face.mirror().last() {
-            self.face.painted().await;
+        self.driver.app.pages.review.drawn(now);
+        if n == self.driver.face.mirror().last() {
+            self.driver.face.painted().await;
         }
     }
 
     /// Does what the state wants done; says how it ended if that is the end.
     async fn carry_out(&mut self) -> Option<Ended> {
         if let Some(resize) = self.resize.take() {
-            self.send(Input::Resize(resize)).await;
+            self.driver.send(Input::Resize(resize)).await;
         }
-        for effect in self.app.take_effects() {
+        for effect in self.driver.carry_out().await {
             match effect {
-                Effect::Input(input) => self.send(input).await,
-                Effect::Notify(method, params) => {
-                    // A connection that broke is noticed by its task.
-                    let _ = self.face.tell(method, &params).await;
+                Effect::Bell => (self.orders)(Order::Bell),
+                Effect::Copy(copied) => self.copy(&copied),
+                Effect::Clip(clip) => {
+                    let target = match clip.target {
+                        link::ClipTarget::Selection => ClipboardTarget::Selection,
+                        link::ClipTarget::Clipboard => ClipboardTarget::System,
+                    };
+                    // What is too long for a clipboard is not put there.
+                    let _ = self.options.clipboards.write(target, &clip.text);
                 }
-                Effect::Call(ask, method, params) => {
-                    self.calls.call(self.face.client(), ask, method, params).await;
-                }
-                Effect::Write(_) => (self.orders)(Order::Bell),
-                Effect::Clipboard(text, say) | Effect::Tmux(text, say) => self.copy(&text, say),
+                Effect::Notice(notice) => self.notice(&notice),
                 Effect::Paste(is_selection) => self.begin_paste(is_selection),
-                Effect::Open(uri) => self.calls.job((self.options.open)(uri), Ask::Quiet),
-                Effect::StartDaemon => self.calls.job((self.options.start)(), Ask::Quiet),
+                Effect::Open(uri) => self.driver.calls.job((self.options.open)(uri), Ask::Quiet),
                 Effect::Leave => return Some(Ended::Left),
+                _ => {}
             }
         }
         None
     }
 
     /// Both clipboards get what a person copies, as in other windows.
-    fn copy(&mut self, text: &str, say: Option<String>) {
+    fn copy(&mut self, copied: &link::Copied) {
         let clipboards = &self.options.clipboards;
         let targets = [ClipboardTarget::System, ClipboardTarget::Selection];
-        match targets.into_iter().try_for_each(|target| clipboards.write(target, text)) {
-            Ok(()) => self.app.note = say.map(|text| (link::Tone::Info, text)),
-            Err(error) => self.app.warn(error.to_string()),
+        match targets.into_iter().try_for_each(|target| clipboards.write(target, &copied.text)) {
+            Ok(()) => self.driver.app.has_copied(copied, "copied"),
+            Err(error) => self.driver.app.warn(error.to_string()),
         }
-        self.is_dirty = true;
+        self.driver.is_dirty = true;
     }
 
     fn begin_paste(&mut self, is_selection: bool) {
@@ -419,24 +332,7 @@ impl Brain {
             let text = text.ok_or_else(|| "the clipboard has no text".to_owned())?;
             sender.send(text).await.map_err(|error| error.to_string())
         });
-        self.calls.job(job, Ask::Quiet);
-    }
-
-    async fn send(&mut self, input: Input) {
-        let sent = match input {
-            Input::Key(t, press) => self.face.key(wire_key(t, &press)).await,
-            Input::Mouse(mouse) => self.face.mouse(mouse).await,
-            Input::Focus(has) => {
-                self.face.focus(link::Focus { n: 0, has, visible: self.is_visible }).await
-            }
-            Input::Resize(mut resize) => {
-                resize.pixels = self.pixels();
-                self.face.resize(resize).await
-            }
-        };
-        if sent.is_err() {
-            self.app.note = Some((link::Tone::Warn, "not sent".to_owned()));
-        }
+        self.driver.calls.job(job, Ask::Quiet);
     }
 
     fn pixels(&self) -> Option<link::Pixels> {
@@ -454,7 +350,7 @@ impl Brain {
     fn resized(&mut self, window: WindowSize, scale: f32) {
         self.own.window = window;
         self.own.scale = scale;
-        self.is_dirty = true;
+        self.driver.is_dirty = true;
         // A picture of the old size is not waited for.
         self.is_drawing = false;
     }
@@ -468,7 +364,7 @@ fn facts(app: &App, cx: &Cx<'_>) -> Facts {
         (app.question.is_some() || scene.dialog.iter().flatten().next().is_some(), "dialog"),
         (app.menu.is_some(), "menu"),
         (scene.palette.iter().flatten().next().is_some(), "palette"),
-        (app.rename.is_some() || rookery_tui::app::renamed(cx).is_some(), "rename"),
+        (app.rename.is_some() || rookery_face::app::renamed(cx).is_some(), "rename"),
         (app.find.is_some(), "find"),
         (app.copy.is_some(), "copy"),
         (app.pages.new_thread.is_open, "new"),
@@ -482,24 +378,6 @@ fn facts(app: &App, cx: &Cx<'_>) -> Facts {
         waiting: scene.status.as_ref().map_or(0, |status| status.waiting),
         message: app.note.as_ref().map(|(_, text)| text.clone()),
     }
-}
-
-pub(crate) fn cx(face: &Face, now: u64) -> Cx<'_> {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Cx { picture: face.mirror(), now, wall: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
-}
-
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at.into()).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Ages change at most once a minute.
-async fn next_minute() {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    tokio::time::sleep(Duration::from_secs(60 - wall.as_secs() % 60)).await;
 }
 
 /// The newest picture, for the thread of the window.

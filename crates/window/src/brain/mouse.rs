@@ -1,10 +1,11 @@
 //! The mouse: what the window does by itself (dragging pills, the sidebar's edge and scrollbars), and
 //! the rest, which is the state machine's.
 
+use rookery_face::app::{App, Ask};
+use rookery_face::driver::cx;
 use rookery_model::{ProjectId, TerminalId};
 use rookery_term::keys::parse_chord;
 use rookery_term::mouse::{MouseButton, MouseEvent, MouseKind, MouseMods};
-use rookery_tui::app::{App, Ask};
 use rookery_view::link::{Page, PaletteCall, PaneCall, Scroll, ScrollTo, SideWord, method};
 use rookery_view::scene::layout::{Bar, Hit, Point, SIDEBAR_BOUNDS};
 use rookery_view::scene::pages::Button;
@@ -12,7 +13,7 @@ use rookery_view::scene::{Drop, Stage};
 use rookery_view::tile::Side;
 use serde_json::json;
 
-use super::{Brain, cx, places};
+use super::{Brain, places};
 use crate::picture::Picture;
 use crate::{Press, Wheel};
 
@@ -62,7 +63,7 @@ impl Brain {
 
     /// Presses that are the window's own.
     fn own_press(&mut self, picture: &Picture, hit: Hit, point: Point) -> bool {
-        if self.app.lost.is_some() && !matches!(hit, Hit::Button(Button::StartDaemon)) {
+        if self.driver.app.lost.is_some() && !matches!(hit, Hit::Button(Button::StartDaemon)) {
             return true;
         }
         match hit {
@@ -71,21 +72,20 @@ impl Brain {
                 self.mouse.drag = Some(Drag::Bar(bar));
                 self.scroll_bar(picture, bar, at);
             }
-            Hit::Pill(tab) if self.app.menu.is_none() => {
+            Hit::Pill(tab) if self.driver.app.menu.is_none() => {
                 self.mouse.drag = Some(Drag::Pill(tab, point, false));
             }
-            Hit::Project(project) if self.app.menu.is_none() => {
+            Hit::Project(project) if self.driver.app.menu.is_none() => {
                 self.mouse.drag = Some(Drag::Project(project, point, false));
             }
             Hit::MorePills { is_right } => self.step_tab(is_right),
             Hit::PaneClose(terminal) => {
-                self.app.go(Page::Workspace { terminal: Some(terminal.get()) });
-                let cx = cx(&self.face, self.now());
-                self.app.run(&cx, "close_tab");
+                self.driver.app.go(Page::Workspace { terminal: Some(terminal.get()) });
+                self.driver.with(|app, cx| app.run(cx, "close_tab"));
             }
-            Hit::Line(line) => self.app.pages.review.line = line,
+            Hit::Line(line) => self.driver.app.pages.review.line = line,
             Hit::Toast(index) => {
-                let told = self.face.mirror().scene().toasts.iter().flatten().count();
+                let told = self.driver.face.mirror().scene().toasts.iter().flatten().count();
                 let own = index.checked_sub(told).filter(|own| *own < self.toasts.len());
                 if let Some(own) = own {
                     self.toasts.remove(own);
@@ -94,7 +94,7 @@ impl Brain {
             }
             Hit::Link(index) => {
                 if let Some(uri) = picture.plan.link(index) {
-                    self.app.open_link(None, uri);
+                    self.driver.app.open_link(None, uri);
                 }
             }
             Hit::Confirm => self.press_confirm(),
@@ -106,34 +106,39 @@ impl Brain {
 
     /// Yes: of a question with several answers the first one.
     fn press_confirm(&mut self) {
-        let choice = self.app.question.as_ref().and_then(|it| it.choices.first());
+        let choice = self.driver.app.question.as_ref().and_then(|it| it.choices.first());
         let key = choice.map_or_else(|| "enter".to_owned(), |(letter, _)| letter.to_string());
         self.press_key(&key);
     }
 
     pub(super) fn press_key(&mut self, chord: &str) {
         let Ok(press) = parse_chord(chord) else { return };
-        let cx = cx(&self.face, self.now());
-        self.app.key(&cx, &press);
+        self.driver.with(|app, cx| app.key(cx, &press));
     }
 
     /// Buttons that mean something else than their key, where they are.
     fn press_button(&mut self, button: Button) -> bool {
         let is_list =
             self.picture.as_ref().is_some_and(|it| matches!(it.scene.stage, Stage::List(_)));
-        let card = match App::page(&cx(&self.face, self.now())) {
-            Page::Thread { .. } => &self.app.pages.thread.card,
-            _ => &self.app.pages.card,
+        let card = match App::page(&cx(&self.driver.face, self.driver.now())) {
+            Page::Thread { .. } => &self.driver.app.pages.thread.card,
+            _ => &self.driver.app.pages.card,
         };
         let (denies, remembers) = (card.denial().is_some(), card.would_remember());
         match button {
             Button::Deny if denies => self.press_key("enter"),
             Button::Remember if remembers => self.press_key("enter"),
             Button::Open if is_list => self.press_key("enter"),
-            Button::Newest => self.app.pages.thread.scroll = 0,
+            Button::Newest => self.driver.app.pages.thread.scroll = 0,
             Button::Stop => {
-                if let Page::Thread { thread } = App::page(&cx(&self.face, self.now())) {
-                    self.app.call(Ask::Quiet, method::THREAD_STOP, json!({ "thread": thread }));
+                if let Page::Thread { thread } =
+                    App::page(&cx(&self.driver.face, self.driver.now()))
+                {
+                    self.driver.app.call(
+                        Ask::Quiet,
+                        method::THREAD_STOP,
+                        json!({ "thread": thread }),
+                    );
                 }
             }
             _ => return false,
@@ -143,8 +148,7 @@ impl Brain {
 
     fn step_tab(&mut self, is_right: bool) {
         let action = if is_right { "cycle_tab_next" } else { "cycle_tab_prev" };
-        let cx = cx(&self.face, self.now());
-        self.app.run(&cx, action);
+        self.driver.with(|app, cx| app.run(cx, action));
     }
 
     fn own_release(&mut self, picture: &Picture, drag: Drag, press: Press) {
@@ -159,7 +163,7 @@ impl Brain {
                 let down = Press { is_down: true, ..press };
                 let hit = picture.hit(press.point);
                 self.pass(picture, hit, MouseKind::Press, down);
-                self.app.drag = None;
+                self.driver.app.drag = None;
             }
         }
     }
@@ -167,18 +171,17 @@ impl Brain {
     /// The sidebar has a width; narrower than half of the least, it is shut.
     fn end_sidebar(&mut self) {
         let Some(width) = self.own.dragged.take() else { return };
-        let told = self.face.mirror().scene().sidebar.as_ref();
+        let told = self.driver.face.mirror().scene().sidebar.as_ref();
         let is_shut = told.is_some_and(|sidebar| sidebar.collapsed);
         let is_narrow = width < SIDEBAR_BOUNDS.0 / 2.0;
         if !is_narrow {
             let width = width.clamp(SIDEBAR_BOUNDS.0, SIDEBAR_BOUNDS.1).round();
             self.own.sidebar = Some(width);
             let set = json!({"set": {"sidebarWidth": width}});
-            self.app.call(Ask::Quiet, method::PREFS, set);
+            self.driver.app.call(Ask::Quiet, method::PREFS, set);
         }
         if is_narrow != is_shut {
-            let cx = cx(&self.face, self.now());
-            self.app.run(&cx, "toggle_sidebar");
+            self.driver.with(|app, cx| app.run(cx, "toggle_sidebar"));
         }
     }
 
@@ -206,7 +209,7 @@ impl Brain {
                     Side::Below => SideWord::Below,
                 };
                 let call = PaneCall::Move { moved: tab.get(), to: over.get(), side };
-                self.app.call(Ask::Quiet, method::PANE, call);
+                self.driver.app.call(Ask::Quiet, method::PANE, call);
             }
             Some(Drop::Pill(before)) => self.move_tab(tab, before),
             _ => {}
@@ -231,16 +234,16 @@ impl Brain {
             ids.iter().filter(|id| **id != project).map(|id| id.get()).collect()
         };
         let order = [others(ahead), vec![project.get()], others(behind)].concat();
-        self.app.call(Ask::Quiet, "rookery/projects/reorder", json!({ "projects": order }));
+        self.driver.app.call(Ask::Quiet, "rookery/projects/reorder", json!({ "projects": order }));
     }
 
     /// Moves a tab before the pill of an index. Its new place is counted in tabs, without it.
     fn move_tab(&mut self, tab: TerminalId, before: usize) {
-        let groups = self.face.mirror().scene().strip.iter().flat_map(|strip| &strip.groups);
+        let groups = self.driver.face.mirror().scene().strip.iter().flat_map(|strip| &strip.groups);
         let ahead = groups.take(before).flat_map(|group| &group.tabs);
         let index = ahead.filter(|it| it.id != tab.get()).count();
         let params = json!({"terminal": tab.get(), "index": index});
-        self.app.call(Ask::Quiet, "rookery/terminals/move", params);
+        self.driver.app.call(Ask::Quiet, "rookery/terminals/move", params);
     }
 
     /// Scrolls to where the bar was taken.
@@ -249,20 +252,21 @@ impl Brain {
         match bar {
             Bar::Pane(terminal) => {
                 let t = terminal.get();
-                let Some(term) = self.face.mirror().term(t) else { return };
+                let Some(term) = self.driver.face.mirror().term(t) else { return };
                 let history = term.view.first.saturating_sub(term.view.oldest);
                 let row = term.view.oldest + (history as f32 * at).round() as u64;
                 let to = if row >= term.view.first { ScrollTo::Bottom } else { ScrollTo::Row };
                 let row = (to == ScrollTo::Row).then_some(row);
-                self.app.scroll(Scroll { t, to: Some(to), row, by: None });
+                self.driver.app.scroll(Scroll { t, to: Some(to), row, by: None });
             }
             Bar::Text => {
                 let most = picture.most(bar);
                 match &picture.scene.stage {
                     Stage::Thread(_) => {
-                        self.app.pages.thread.scroll = (most * (1.0 - at) / LINE).round() as usize;
+                        self.driver.app.pages.thread.scroll =
+                            (most * (1.0 - at) / LINE).round() as usize;
                     }
-                    _ => self.app.pages.card.scroll = (most * at / LINE).round() as usize,
+                    _ => self.driver.app.pages.card.scroll = (most * at / LINE).round() as usize,
                 }
             }
             Bar::List => {
@@ -272,7 +276,7 @@ impl Brain {
                     Stage::Settings(settings) => settings.rows.len(),
                     _ => return,
                 };
-                self.app.pages.list.selected =
+                self.driver.app.pages.list.selected =
                     (rows.saturating_sub(1) as f32 * at).round() as usize;
             }
         }
@@ -284,11 +288,11 @@ impl Brain {
         let lines = (picture.most(Bar::Text) / LINE).ceil() as usize;
         match &picture.scene.stage {
             Stage::Thread(_) => {
-                let scroll = &mut self.app.pages.thread.scroll;
+                let scroll = &mut self.driver.app.pages.thread.scroll;
                 *scroll = (*scroll).min(lines);
             }
             Stage::Inbox(_) => {
-                let scroll = &mut self.app.pages.card.scroll;
+                let scroll = &mut self.driver.app.pages.card.scroll;
                 *scroll = (*scroll).min(lines);
             }
             _ => {}
@@ -301,14 +305,14 @@ impl Brain {
         match self.mouse.drag {
             Some(Drag::Sidebar) => {
                 self.own.dragged = Some(point.x.clamp(0.0, SIDEBAR_BOUNDS.1));
-                self.is_dirty = true;
+                self.driver.is_dirty = true;
                 return;
             }
             Some(Drag::Bar(bar)) => {
                 if let Some(at) = picture.bar_at(bar, point) {
                     self.scroll_bar(&picture, bar, at);
                 }
-                self.is_dirty = true;
+                self.driver.is_dirty = true;
                 return;
             }
             Some(Drag::Pill(tab, from, has_moved)) => {
@@ -316,7 +320,7 @@ impl Brain {
                 if far || has_moved {
                     self.mouse.drag = Some(Drag::Pill(tab, from, true));
                     self.own.drop = self.drop_at(&picture, tab, point);
-                    self.is_dirty = true;
+                    self.driver.is_dirty = true;
                 }
                 return;
             }
@@ -324,7 +328,7 @@ impl Brain {
                 if (point.y - from.y).abs() > SLACK || has_moved {
                     self.mouse.drag = Some(Drag::Project(project, from, true));
                     self.own.drop = Brain::project_at(&picture, point).map(Drop::Project);
-                    self.is_dirty = true;
+                    self.driver.is_dirty = true;
                 }
                 return;
             }
@@ -338,7 +342,7 @@ impl Brain {
             let press =
                 Press { is_down: self.mouse.is_down, button: MouseButton::None, point, mods };
             self.pass(&picture, hit, MouseKind::Motion, press);
-            self.is_dirty |= self.app.drag.is_some();
+            self.driver.is_dirty |= self.driver.app.drag.is_some();
         }
     }
 
@@ -352,31 +356,33 @@ impl Brain {
         };
         if self.mouse.over.replace(over) != Some(over) {
             self.own.hover = Some(point);
-            self.is_dirty = true;
+            self.driver.is_dirty = true;
         }
-        if let (Hit::MenuRow(index), Some(menu)) = (hit, &mut self.app.menu) {
+        if let (Hit::MenuRow(index), Some(menu)) = (hit, &mut self.driver.app.menu) {
             menu.selected = index.min(menu.rows.len().saturating_sub(1));
         }
     }
 
     /// Hands an event on.
     fn pass(&mut self, picture: &Picture, hit: Hit, kind: MouseKind, press: Press) {
-        let shown = self.face.mirror().scene();
+        let shown = self.driver.face.mirror().scene();
         let place = places::hit(hit, shown);
-        let is_pane = matches!(place, Some(rookery_tui::app::Hit::Pane(_)) | None);
+        let is_pane = matches!(place, Some(rookery_face::app::Hit::Pane(_)) | None);
         let (col, row) = match kind {
             MouseKind::Press if !is_pane => places::elsewhere(press.point),
             _ => places::cell(picture, press.point),
         };
-        places::place(&mut self.app.drawn, picture, place);
+        places::place(&mut self.driver.app.drawn, picture, place);
         let event = MouseEvent { kind, button: press.button, col, row, mods: press.mods };
-        let cx = cx(&self.face, self.now());
-        self.app.mouse(&cx, &event);
+        // Not every motion changes what is seen.
+        let cx = cx(&self.driver.face, self.driver.now());
+        self.driver.app.mouse(&cx, &event);
     }
 
     pub(super) fn wheel(&mut self, wheel: Wheel) {
         let Some(picture) = self.picture.clone() else { return };
-        let step = picture.layout.grid.cell.height * f32::from(self.app.settings.wheel_rows.max(1));
+        let step =
+            picture.layout.grid.cell.height * f32::from(self.driver.app.settings.wheel_rows.max(1));
         self.mouse.wheel += if wheel.is_points { wheel.by / step } else { wheel.by };
         let notches = self.mouse.wheel.trunc();
         self.mouse.wheel -= notches;
@@ -390,7 +396,7 @@ impl Brain {
         let is_up = button == MouseButton::WheelUp;
         if picture.scene.palette.is_some() {
             let by = if is_up { -3 } else { 3 };
-            return self.app.call(Ask::Quiet, method::PALETTE, PaletteCall::Move(by));
+            return self.driver.app.call(Ask::Quiet, method::PALETTE, PaletteCall::Move(by));
         }
         let panes = &picture.layout.panes;
         if panes.strip.contains(wheel.point) {

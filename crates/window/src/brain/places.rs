@@ -1,8 +1,8 @@
 //! What is under the mouse, in the words of the state machine: it counts in cells of the room for
 //! panes, which begin at 1 here so that there is a cell before the first.
 
-use rookery_tui::app::{Drawn, Hit};
-use rookery_tui::canvas::Rect;
+use rookery_face::app::{Drawn, Hit};
+use rookery_face::cells::Rect;
 use rookery_view::link;
 use rookery_view::scene::Stage;
 use rookery_view::scene::layout::{self, Point, StatusPart};

@@ -7,9 +7,9 @@ mod rows;
 
 use std::sync::Arc;
 
+use rookery_face::app::{App, Choice, Cx, Question};
+use rookery_face::words::{age, line};
 use rookery_model::{ProjectId, TerminalId};
-use rookery_tui::app::{App, Choice, Cx, Question};
-use rookery_tui::look::{age, line};
 use rookery_view::link::{self, Page, Rights};
 use rookery_view::scene::layout::Point;
 use rookery_view::scene::pages::Field;
@@ -252,7 +252,7 @@ fn panes(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> O
     })
 }
 
-fn find_bar(find: &rookery_tui::app::FindBar) -> scene::FindBar {
+fn find_bar(find: &rookery_face::app::FindBar) -> scene::FindBar {
     scene::FindBar {
         field: field(&find.field, true),
         count: if find.field.is_empty() { String::new() } else { find.count() },
@@ -263,7 +263,7 @@ fn find_bar(find: &rookery_tui::app::FindBar) -> scene::FindBar {
 }
 
 /// A field of the state machine as one of the scene.
-pub(crate) fn field(field: &rookery_tui::app::Field, has_keyboard: bool) -> Field {
+pub(crate) fn field(field: &rookery_face::app::Field, has_keyboard: bool) -> Field {
     Field { cursor: field.cursor(), has_keyboard, ..Field::of(field.text()) }
 }
 
@@ -371,7 +371,7 @@ fn asked(question: &Question) -> Dialog {
     }
 }
 
-fn menu(app: &App, menu: &rookery_tui::app::Menu, at: Point) -> Menu {
+fn menu(app: &App, menu: &rookery_face::app::Menu, at: Point) -> Menu {
     let row = |(title, choice): &(String, Choice)| {
         let action = match choice {
             Choice::Action(action) => Some(*action),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rookery_tui::app::{App, Cx};
-use rookery_tui::look::line;
-use rookery_tui::pages::card::CardPage;
-use rookery_tui::pages::list::{Row, head_and_hint};
-use rookery_tui::pages::load::active_root;
-use rookery_tui::pages::text::Tint;
+use rookery_face::app::{App, Cx};
+use rookery_face::pages::card::CardPage;
+use rookery_face::pages::list::{Row, head_and_hint};
+use rookery_face::pages::load::active_root;
+use rookery_face::pages::text::Tint;
+use rookery_face::words::line;
 use rookery_view::keys::ACTIONS;
 use rookery_view::link::{self, Page};
 use rookery_view::scene::pages::{

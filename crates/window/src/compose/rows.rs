@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
+use rookery_face::app::{FindBar, Selection};
+use rookery_face::picture::Term;
 use rookery_term::{Colors, Underline, Width};
-use rookery_tui::app::{FindBar, Selection};
-use rookery_tui::picture::Term;
 use rookery_view::link::{self, SelectKind, Style, Tint, attr};
 use rookery_view::scene::grid::{Cell, Cursor, CursorShape, Glyph, Grid, Look, Row, Scroll, mix};
 use rookery_view::scene::{Preedit, Rgb};

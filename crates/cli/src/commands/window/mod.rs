@@ -11,9 +11,10 @@ use std::{
 };
 
 use rookery_daemon::homes::Homes;
+use rookery_face::calls::Job;
 use rookery_host::Clipboards;
 use rookery_native::wire::{GetStatus, RaiseWindow, Raised};
-use rookery_window::{Ended, Job, Options, WindowError, libraries};
+use rookery_window::{Ended, Options, WindowError, libraries};
 
 use crate::{
     args,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rookery_term::{MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
 
 use super::*;
-use crate::canvas::Rect;
+use rookery_face::cells::Rect;
 
 fn screen(cols: u16, rows: u16) -> Screen {
     let size = ScreenSize::new(rows, cols);

@@ -1,0 +1,355 @@
+//! Where a key goes: questions and overlays first, then the keymap, then the page, then the program.
+
+use rookery_term::keys::{Key, KeyKind, KeyPress, Special};
+use rookery_view::link::{Confirm, Edit, Page, PaletteCall, Paste, method};
+
+use super::{App, Ask, Cx, Edited, Effect, Field, Input, plain_char};
+use crate::keymap::Meaning;
+
+/// What is said about input that a viewer without rights cannot send.
+const READ_ONLY: &str = "this face only looks";
+
+/// How long keys wait for a shell that is being opened, in milliseconds.
+const OPENING: u64 = 5000;
+
+impl App {
+    /// A key was pressed, repeated or released.
+    pub fn key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        if press.kind == KeyKind::Release {
+            return self.release(cx, press);
+        }
+        let is_modifier = matches!(press.key, Key::Special(special) if special.is_modifier());
+        if is_modifier && !self.is_typing_into_program(cx) {
+            // On its own it does nothing of ours: shift on the way to a capital ends no prefix.
+            return;
+        }
+        if self.lost.is_some() {
+            return self.key_while_lost(press);
+        }
+        self.note = None;
+        if self.question_key(press)
+            || self.dialog_key(cx, press)
+            || self.menu_key(cx, press)
+            || self.capture_key(press)
+        {
+            return;
+        }
+        if self.prefix {
+            return self.key_after_prefix(cx, press);
+        }
+        if self.around.only_inbox && self.is_interrupt(cx, press) {
+            return self.push(Effect::Leave);
+        }
+        if self.palette_key(cx, press) || self.rename_key(cx, press) {
+            return;
+        }
+        match self.keymap.meaning(press) {
+            Meaning::Prefix => self.prefix = true,
+            Meaning::Action(action) => self.run(cx, &action),
+            Meaning::Free => self.free_key(cx, press),
+        }
+    }
+
+    /// Control with `c` or `d` on a page that has no program to give it to.
+    fn is_interrupt(&self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        is_ctrl(press)
+            && matches!(press.key, Key::Char('c' | 'd'))
+            && matches!(App::page(cx), Page::Inbox { .. })
+            && !self.pages.card.has_field()
+    }
+
+    fn free_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        if self.find.is_some() {
+            return self.find_key(cx, press);
+        }
+        if self.copy.is_some() {
+            return self.copy_mode_key(cx, press);
+        }
+        if self.sidebar.is_some() {
+            return self.sidebar_key(cx, press);
+        }
+        if self.pages.new_thread.is_open || !matches!(App::page(cx), Page::Workspace { .. }) {
+            return self.page_key(cx, press);
+        }
+        match App::focused(cx) {
+            Some(terminal) => self.type_key(cx, terminal, press.clone()),
+            None => self.empty_key(cx, press),
+        }
+    }
+
+    /// A key for a program.
+    fn type_key(&mut self, cx: &Cx<'_>, terminal: u64, press: KeyPress) {
+        if !self.may_type() {
+            return self.warn(READ_ONLY);
+        }
+        if self.around.own_terminal == Some(terminal) {
+            return self.warn("this terminal shows itself");
+        }
+        if cx.picture.term(terminal).is_some_and(|term| term.ended().is_some()) {
+            return self.warn("the program has ended; x after the prefix closes the tab");
+        }
+        self.selection = self.selection.filter(|selection| selection.terminal != terminal);
+        self.push(Effect::Input(Input::Key(terminal, press)));
+    }
+
+    /// Releases matter to programs that asked for them, and to nothing of ours.
+    fn release(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        let is_program = matches!(App::page(cx), Page::Workspace { .. })
+            && self.is_typing_into_program(cx)
+            && matches!(self.keymap.meaning(press), Meaning::Free);
+        if let Some(terminal) = App::focused(cx)
+            && is_program
+            && self.may_type()
+        {
+            self.push(Effect::Input(Input::Key(terminal, press.clone())));
+        }
+    }
+
+    /// Whether the next letter goes to a program.
+    pub fn is_typing_into_program(&self, cx: &Cx<'_>) -> bool {
+        let scene = cx.picture.scene();
+        let is_covered = scene.palette.as_ref().is_some_and(Option::is_some)
+            || scene.dialog.as_ref().is_some_and(Option::is_some)
+            || self.question.is_some()
+            || self.menu.is_some()
+            || self.rename.is_some()
+            || self.find.is_some()
+            || self.copy.is_some()
+            || self.sidebar.is_some()
+            || self.pages.new_thread.is_open
+            || self.prefix
+            || self.lost.is_some();
+        !is_covered && matches!(App::page(cx), Page::Workspace { .. }) && App::focused(cx).is_some()
+    }
+
+    fn key_after_prefix(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        self.prefix = false;
+        if self.keymap.is_prefix(press) {
+            if let Some(terminal) = App::focused(cx) {
+                self.type_key(cx, terminal, press.clone());
+            }
+            return;
+        }
+        if press.key == Key::Special(Special::Escape) && press.mods.is_empty() {
+            return;
+        }
+        match self.keymap.after_prefix(press) {
+            Some(action) => {
+                self.find = None;
+                if action != "copy" {
+                    self.copy = None;
+                }
+                self.run(cx, &action);
+            }
+            None => self.warn(format!("{press} does nothing after the prefix; ? lists every key")),
+        }
+    }
+
+    fn question_key(&mut self, press: &KeyPress) -> bool {
+        let Some(question) = &mut self.question else { return false };
+        if is(press, Special::Escape) {
+            self.question = None;
+            return true;
+        }
+        if let Some(field) = &mut question.field
+            && field.key(press) == Edited::Yes
+        {
+            return true;
+        }
+        let letter = plain_char(press);
+        let chosen =
+            question.choices.iter().find(|(key, _)| Some(*key) == letter).map(|(_, word)| *word);
+        if chosen.is_some() || (question.choices.is_empty() && is(press, Special::Enter)) {
+            self.confirm(chosen);
+        }
+        true
+    }
+
+    fn dialog_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        if !cx.picture.scene().dialog.as_ref().is_some_and(Option::is_some) {
+            return false;
+        }
+        let yes = is(press, Special::Enter);
+        if yes || is(press, Special::Escape) {
+            self.call(Ask::Quiet, method::CONFIRM, Confirm { yes });
+        }
+        true
+    }
+
+    fn palette_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        let Some(open) = cx.picture.scene().palette.as_ref().and_then(Option::as_ref) else {
+            self.palette = None;
+            return false;
+        };
+        let page = i64::from(self.drawn.page_rows.max(1));
+        let call = match press.key {
+            Key::Special(Special::Escape) => PaletteCall::Back(true),
+            Key::Special(Special::Up) => PaletteCall::Move(-1),
+            Key::Special(Special::Down) => PaletteCall::Move(1),
+            Key::Char('p') if is_ctrl(press) => PaletteCall::Move(-1),
+            Key::Char('n') if is_ctrl(press) => PaletteCall::Move(1),
+            Key::Special(Special::PageUp) => PaletteCall::Move(-page),
+            Key::Special(Special::PageDown) => PaletteCall::Move(page),
+            Key::Special(Special::Enter) => {
+                let chosen = open.rows.get(open.selected as usize).map(|row| row.id.clone());
+                return self.choose_in_palette(cx, chosen, None);
+            }
+            _ => {
+                let query = open.query.clone();
+                let field = self.palette.get_or_insert_with(|| Field::new(query));
+                if field.key(press) == Edited::No {
+                    return true;
+                }
+                PaletteCall::Query(field.text().to_owned())
+            }
+        };
+        self.call(Ask::Quiet, method::PALETTE, call);
+        true
+    }
+
+    /// A row of the palette was chosen: actions of this face are done here.
+    pub(super) fn choose_in_palette(
+        &mut self,
+        cx: &Cx<'_>,
+        id: Option<String>,
+        index: Option<u32>,
+    ) -> bool {
+        self.palette = None;
+        if let Some(id) = id
+            && (super::act::is_local(&id) || (self.around.is_window && id == "paste"))
+        {
+            self.call(Ask::Quiet, method::PALETTE, PaletteCall::Close(true));
+            self.run(cx, &id);
+            return true;
+        }
+        self.call(Ask::Quiet, method::PALETTE, PaletteCall::Activate(index));
+        true
+    }
+
+    fn rename_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        let Some(start) = renamed(cx) else {
+            self.rename = None;
+            return false;
+        };
+        let field = self.rename.get_or_insert_with(|| Field::new(start));
+        if is(press, Special::Enter) {
+            let text = Some(field.take());
+            self.rename = None;
+            self.call(Ask::Quiet, method::EDIT, Edit { text, cancel: false });
+        } else if is(press, Special::Escape) {
+            self.rename = None;
+            self.call(Ask::Quiet, method::EDIT, Edit { text: None, cancel: true });
+        } else {
+            field.key(press);
+        }
+        true
+    }
+
+    /// Keys of the page on which nothing runs yet.
+    fn empty_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        if let Some((since, keys)) = &mut self.ahead
+            && cx.now < *since + OPENING
+        {
+            keys.push(press.clone());
+            return;
+        }
+        match plain_char(press) {
+            Some('c') => {
+                self.run(cx, "new_tab");
+                self.ahead = Some((cx.now, Vec::new()));
+            }
+            Some('t') => self.run(cx, "new_thread"),
+            Some('g') => self.start_agent(cx),
+            Some('?') => self.run(cx, "help"),
+            Some(' ') => self.run(cx, "command_palette"),
+            _ => {}
+        }
+    }
+
+    /// The shell is there: it gets what was typed for it.
+    pub(super) fn type_ahead(&mut self, cx: &Cx<'_>) {
+        if let Some(terminal) = App::focused(cx)
+            && let Some((since, keys)) = self.ahead.take()
+            && cx.now < since + OPENING
+        {
+            for press in keys {
+                self.type_key(cx, terminal, press);
+            }
+        }
+    }
+
+    /// A text was pasted.
+    pub fn paste(&mut self, cx: &Cx<'_>, text: String, is_cut: bool) {
+        if self.lost.is_some() {
+            return self.warn("not sent");
+        }
+        self.note = None;
+        if is_cut {
+            self.warn("the paste was too long and was cut off");
+        }
+        if let Some(question) = &mut self.question {
+            if let Some(field) = &mut question.field {
+                field.insert(&text);
+            }
+            return;
+        }
+        if let Some(field) = self.rename.as_mut() {
+            return field.insert(&text.replace(['\r', '\n'], " "));
+        }
+        if let Some(field) = self.palette.as_mut() {
+            field.insert(&text.replace(['\r', '\n'], " "));
+            let query = field.text().to_owned();
+            return self.call(Ask::Quiet, method::PALETTE, PaletteCall::Query(query));
+        }
+        if let Some(find) = self.find.as_mut() {
+            find.field.insert(&text.replace(['\r', '\n'], " "));
+            return self.search(cx);
+        }
+        if self.pages.paste(cx, &text) {
+            return;
+        }
+        match App::focused(cx) {
+            Some(t) if self.is_typing_into_program(cx) && self.may_type() => {
+                match self.settings.paste_warning.as_str() {
+                    "never" => self.paste_surely(t, text),
+                    "always" => self.ask_paste(t, text, "always"),
+                    _ => {
+                        let paste = Paste { t, text: text.clone(), ..Paste::default() };
+                        self.call(Ask::Paste(t, text), method::PASTE, paste);
+                    }
+                }
+            }
+            Some(_) if !self.may_type() => self.warn(READ_ONLY),
+            _ => self.warn("nothing here takes a paste"),
+        }
+    }
+
+    /// The outer terminal got the keyboard, or lost it.
+    pub fn focus(&mut self, has: bool) {
+        self.has_focus = has;
+        if self.lost.is_none() {
+            self.push(Effect::Input(Input::Focus(has)));
+        }
+    }
+}
+
+/// The name that is being edited in place.
+pub fn renamed(cx: &Cx<'_>) -> Option<String> {
+    let scene = cx.picture.scene();
+    let tabs = scene.strip.iter().flat_map(|strip| &strip.groups).flat_map(|group| &group.tabs);
+    let of_tab = tabs.filter_map(|tab| tab.rename.clone());
+    let projects = scene.sidebar.iter().flat_map(|sidebar| &sidebar.projects);
+    let of_project = projects.filter_map(|project| project.rename.clone());
+    of_tab.chain(of_project).next()
+}
+
+/// Whether a key is this one, without modifiers.
+pub(crate) fn is(press: &KeyPress, special: Special) -> bool {
+    let locks = rookery_term::keys::Mods::CAPS | rookery_term::keys::Mods::NUM;
+    press.key == Key::Special(special) && press.mods.without(locks).is_empty()
+}
+
+/// Whether exactly Control is held.
+pub(crate) fn is_ctrl(press: &KeyPress) -> bool {
+    press.mods == rookery_term::keys::Mods::CTRL
+}

@@ -1,0 +1,79 @@
+//! The daemon is away: what is said, and which keys still do something.
+
+use rookery_term::keys::KeyPress;
+
+use super::{App, Effect, plain_char};
+
+/// The daemon is away.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// It stopped on purpose, so none is started unasked.
+    pub stopping: bool,
+    /// Seconds until the next try.
+    pub next_try: Option<u64>,
+    /// How many inputs may not have arrived.
+    pub unsure: usize,
+    /// What they type.
+    pub text: String,
+}
+
+impl Lost {
+    /// What may not have arrived, in one line.
+    pub fn unsure_line(&self) -> Option<String> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let shown: String = self.text.chars().take(60).flat_map(char::escape_debug).collect();
+        // Sizes and motions of the mouse are numbered too, but are no keys.
+        let count = self.unsure.min(self.text.chars().count());
+        let noun = if count == 1 { "key" } else { "keys" };
+        Some(format!("{count} {noun} may not have arrived: \"{shown}\""))
+    }
+}
+
+impl App {
+    /// The connection broke.
+    pub fn lose(&mut self, lost: Lost) {
+        self.lost = Some(lost);
+        self.prefix = false;
+        self.ahead = None;
+        self.drag = None;
+        // A decision that was half made is not made.
+        self.pages.card.disarm();
+        self.pages.thread.card.disarm();
+        self.has_unsent = self.pages.thread.take_back();
+    }
+
+    /// The connection is back.
+    pub fn regain(&mut self) {
+        let unsure = self.lost.take().and_then(|lost| lost.unsure_line());
+        match (unsure, std::mem::take(&mut self.has_unsent)) {
+            (Some(line), _) => self.warn(line),
+            (None, true) => {
+                self.warn("your message may not have arrived; it is in the field again")
+            }
+            (None, false) => self.note = None,
+        }
+    }
+
+    /// A key while the daemon is away: it is told that nothing was sent.
+    pub(super) fn key_while_lost(&mut self, press: &KeyPress) {
+        if self.prefix {
+            self.prefix = false;
+            if matches!(self.keymap.after_prefix(press).as_deref(), Some("leave")) {
+                self.push(Effect::Leave);
+            }
+            return;
+        }
+        if self.keymap.is_prefix(press) {
+            self.prefix = true;
+            return;
+        }
+        if plain_char(press) == Some('u') {
+            self.push(Effect::StartDaemon);
+            return;
+        }
+        self.push(Effect::Bell);
+        self.warn("not sent");
+    }
+}

@@ -1,0 +1,146 @@
+//! Answers to calls.
+
+use rookery_view::link::{
+    CommandsFound, Copied, Found, ModelsFound, Pasted, PrefsFound, Selected, ThreadRef,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{App, Ask, CallError, Cx, Effect, Reply};
+use crate::words::line;
+
+/// The code of an answer to something that has changed meanwhile.
+const CHANGED: i64 = -32011;
+
+impl App {
+    /// An answer came.
+    pub fn reply(&mut self, cx: &Cx<'_>, ask: Ask, reply: Reply) {
+        let value = match reply {
+            Ok(value) => value,
+            Err(error) => return self.failed(cx, &ask, &error),
+        };
+        match ask {
+            Ask::Quiet => {}
+            Ask::Say(text) => self.say(text),
+            Ask::Card(serial) => self.pages.card_came(serial, value),
+            Ask::Decide(done) => match value["settled"].as_bool() {
+                Some(false) => self.warn("it was settled before"),
+                _ => self.say(done),
+            },
+            Ask::Paste(terminal, text) => {
+                let pasted: Pasted = read(value);
+                if !pasted.pasted {
+                    let why = if pasted.why == Some(rookery_view::link::PasteDoubt::Controls) {
+                        "controls"
+                    } else {
+                        "lines"
+                    };
+                    self.ask_paste(terminal, text, why);
+                }
+            }
+            Ask::Copy => self.copied(&read(value)),
+            Ask::Copied(copied, how) => self.has_copied(&copied, &how),
+            Ask::Find(serial) => self.found(cx, serial, read::<Found>(value)),
+            Ask::Link(terminal) => self.link_found(terminal, &read(value)),
+            Ask::Select => self.settled(&read(value)),
+            Ask::Thread(thread) => self.pages.thread.opened(&thread, read(value)),
+            Ask::Sent(thread) => self.pages.thread.was_sent(&thread),
+            Ask::Older => self.pages.thread.older(read(value)),
+            Ask::NewThread => {
+                let thread = read::<ThreadRef>(value).thread;
+                self.pages.new_thread.end();
+                self.go(rookery_view::link::Page::Thread { thread });
+            }
+            Ask::List(page) => self.pages.list.filled(page, value),
+            Ask::Review => self.pages.review.came(value),
+            Ask::Diff(serial, file) => {
+                if let Some(file) = self.pages.review.diff_came(serial, file, read(value)) {
+                    self.load_file(&file);
+                }
+            }
+            Ask::Listed(page, text) => {
+                self.say(text);
+                match page {
+                    "worktrees" => self.load_worktrees(cx),
+                    page => self.load_list(page),
+                }
+            }
+            Ask::Restored => {
+                let safety = value["safety"]["id"].as_str().unwrap_or_default();
+                let title = value["safety"]["title"].as_str().unwrap_or_default();
+                let text = format!("restored; what was there is checkpoint {safety} {title}");
+                self.say(line(&text));
+                self.load_list("checkpoints");
+            }
+            Ask::Landed => {
+                let into = value["into"].as_str().unwrap_or("its branch");
+                self.say(line(&format!("landed {} commits on {into}", value["commits"])));
+                self.load_worktrees(cx);
+            }
+            Ask::Opened => {
+                let terminal = value["id"].as_u64();
+                self.go(rookery_view::link::Page::Workspace { terminal });
+            }
+            Ask::Prefs => self.take_prefs(&read::<PrefsFound>(value)),
+            Ask::Models => self.pages.new_thread.models_came(read::<ModelsFound>(value).models),
+            Ask::Commands(thread) => {
+                let commands = read::<CommandsFound>(value).commands;
+                self.pages.thread.commands_came(&thread, commands);
+            }
+            Ask::Item => self.pages.thread.item_came(read(value)),
+        }
+    }
+
+    fn failed(&mut self, cx: &Cx<'_>, ask: &Ask, error: &CallError) {
+        if error.code == 0 {
+            // The connection broke; that is told in its own place.
+            return;
+        }
+        if matches!(ask, Ask::Decide(_)) {
+            if error.code == CHANGED {
+                self.reload_card(cx);
+                return self.warn("it changed meanwhile: nothing was decided, read it again");
+            }
+            self.reload_card(cx);
+        }
+        if matches!(ask, Ask::Prefs | Ask::Models | Ask::Commands(_)) {
+            // Conveniences: what was asked for goes on without them.
+            return;
+        }
+        if let Ask::Sent(_) = ask {
+            self.pages.thread.take_back();
+        }
+        if let Ask::List(_) = ask {
+            self.pages.list.failed();
+        }
+        self.note = Some((rookery_view::link::Tone::Error, line(&error.message)));
+    }
+
+    pub(super) fn copied(&mut self, copied: &Copied) {
+        if copied.text.is_empty() {
+            return self.warn("nothing is selected");
+        }
+        self.push(Effect::Copy(copied.clone()));
+    }
+
+    /// A text is where it was to be copied to; `how` says which way it took, if that is not certain.
+    pub fn has_copied(&mut self, copied: &Copied, how: &str) {
+        let part = if copied.cut { " (only a part: there was more)" } else { "" };
+        let what = self.copying.take().map(|what| format!("{what}: ")).unwrap_or_default();
+        self.say(format!("{what}{how}{part}"));
+    }
+
+    fn settled(&mut self, settled: &Selected) {
+        if let (Some(selection), Some(anchor), Some(head)) =
+            (&mut self.selection, settled.anchor, settled.head)
+        {
+            selection.anchor = anchor;
+            selection.head = head;
+        }
+    }
+}
+
+/// An answer as its type; a daemon that is older or newer may leave members off.
+pub(crate) fn read<T: DeserializeOwned + Default>(value: Value) -> T {
+    serde_json::from_value(value).unwrap_or_default()
+}

@@ -1,0 +1,255 @@
+//! The inbox: what waits, the most urgent first, with the card of the selected row.
+
+use rookery_term::keys::{KeyPress, Special};
+use rookery_view::link::{CardCall, InboxRow, InboxWindow, Page, bound, method};
+use serde_json::json;
+
+use super::card::CardKey;
+use crate::app::{App, Ask, Cx, Effect, is, plain_char};
+
+/// Rows that come this soon after the page was opened count as having been there.
+const OPENING: u64 = 1000;
+
+/// The list.
+#[derive(Debug, Default)]
+pub struct InboxPage {
+    /// The selected item.
+    pub selected: Option<String>,
+    /// Its index, for when it goes.
+    pub index: usize,
+    /// First row that is shown.
+    pub scroll: usize,
+    /// The card has the whole page.
+    pub whole: bool,
+    /// What only informs is listed too.
+    pub all: bool,
+    /// When the page was opened, until something was selected.
+    fresh: Option<u64>,
+}
+
+fn rows<'a>(cx: &Cx<'a>) -> &'a [InboxRow] {
+    cx.picture.scene().inbox.as_ref().map_or(&[], |inbox| inbox.rows.as_slice())
+}
+
+impl App {
+    /// Keeps the selection at its item. A row that goes leaves nothing selected.
+    pub(crate) fn follow_inbox(&mut self, cx: &Cx<'_>, page: &Page) {
+        let Page::Inbox { item } = page else {
+            self.pages.inbox.fresh = None;
+            self.pages.inbox.selected = None;
+            self.pages.inbox.whole = false;
+            return;
+        };
+        let inbox = &mut self.pages.inbox;
+        let is_new =
+            inbox.selected.is_none() && inbox.fresh.is_none() && !self.pages.card.is_asked();
+        if is_new {
+            inbox.fresh = Some(cx.now);
+        }
+        if let Some(selected) = &inbox.selected {
+            match rows(cx).iter().position(|row| row.item == *selected) {
+                Some(index) => inbox.index = index,
+                None => {
+                    inbox.selected = None;
+                    self.pages.card.disarm();
+                }
+            }
+            return;
+        }
+        let is_opening = inbox.fresh.is_some_and(|at| cx.now < at + OPENING);
+        if is_opening && !rows(cx).is_empty() {
+            let wanted =
+                item.as_ref().and_then(|item| rows(cx).iter().position(|row| row.item == *item));
+            self.select_row(cx, wanted.unwrap_or(0));
+        }
+    }
+
+    /// Selects a row and asks for its card.
+    pub(crate) fn select_row(&mut self, cx: &Cx<'_>, index: usize) {
+        let count = rows(cx).len();
+        let Some(row) = rows(cx).get(index.min(count.saturating_sub(1))) else { return };
+        let inbox = &mut self.pages.inbox;
+        inbox.fresh = None;
+        inbox.index = index.min(count - 1);
+        if inbox.selected.as_ref() == Some(&row.item) {
+            return;
+        }
+        inbox.selected = Some(row.item.clone());
+        let serial = self.pages.card.ask();
+        let call = match row.request.clone() {
+            Some(request) => CardCall { item: None, request: Some(request) },
+            None => CardCall { item: Some(row.item.clone()), request: None },
+        };
+        self.call(Ask::Card(serial), method::CARD, call);
+    }
+
+    /// The card may have changed: it is asked for again.
+    pub(crate) fn reload_card(&mut self, cx: &Cx<'_>) {
+        if self.pages.thread.card.is_asked() {
+            self.ask_item_card();
+        }
+        if self.pages.inbox.selected.take().is_some() {
+            self.select_row(cx, self.pages.inbox.index);
+        }
+    }
+
+    pub(crate) fn inbox_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
+        let has_field = self.pages.card.has_field();
+        if !has_field && self.inbox_move(cx, press) {
+            return;
+        }
+        if self.card_key(cx, press) || has_field {
+            return;
+        }
+        if is(press, Special::Escape) {
+            if self.pages.inbox.whole {
+                self.pages.inbox.whole = false;
+            } else {
+                self.leave_inbox();
+            }
+            return;
+        }
+        if is(press, Special::Enter) {
+            return self.inbox_enter(cx);
+        }
+        match plain_char(press) {
+            Some('q') => self.leave_inbox(),
+            Some('i') => {
+                let all = !self.pages.inbox.all;
+                self.pages.inbox.all = all;
+                let window = InboxWindow { from: 0, count: bound::INBOX_ROWS, all };
+                self.call(Ask::Quiet, method::INBOX, window);
+            }
+            Some('x') => self.dismiss(cx),
+            Some('?') => self.go(Page::Help),
+            _ => {}
+        }
+    }
+
+    fn leave_inbox(&mut self) {
+        match self.around.only_inbox {
+            true => self.push(Effect::Leave),
+            false => self.home(),
+        }
+    }
+
+    /// Moving in the list, or in the card where that has the whole page.
+    fn inbox_move(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        let page = usize::from(self.drawn.page_rows.max(1));
+        let Some(to) = super::keys::moved(press, self.pages.inbox.index, rows(cx).len(), page)
+        else {
+            return false;
+        };
+        // The first step after a surprise only shows where one is.
+        let is_step = super::keys::direction(press).abs() == 1;
+        if self.pages.inbox.selected.is_none() && is_step {
+            self.select_row(cx, self.pages.inbox.index);
+            return true;
+        }
+        if self.pages.inbox.whole {
+            let by =
+                i64::try_from(to).unwrap_or(0) - i64::try_from(self.pages.inbox.index).unwrap_or(0);
+            // In a whole card the same keys walk through its text, also where the list has one row.
+            let by = if by == 0 { super::keys::direction(press) } else { by };
+            self.pages.card.scroll_by(by);
+        } else {
+            self.select_row(cx, to);
+        }
+        true
+    }
+
+    fn inbox_enter(&mut self, cx: &Cx<'_>) {
+        let settled = self.pages.card.card().is_some() && !self.pages.card.is_pending();
+        let row = rows(cx).get(self.pages.inbox.index).cloned();
+        match row {
+            Some(row) if row.about.as_ref().is_some_and(|about| about.kind == "review") => {
+                let review = row.about.map(|about| about.id).unwrap_or_default();
+                self.go(Page::Review { review, file: None });
+            }
+            Some(row) if row.about.as_ref().is_some_and(|about| about.kind == "checkpoint") => {
+                self.pages.wanted_checkpoint = row.about.map(|about| about.id);
+                self.go(Page::Checkpoints { session: None });
+            }
+            _ if settled && self.pages.inbox.selected.is_none() => {
+                self.pages.inbox.whole = false;
+                self.pages.card.clear();
+                self.select_row(cx, self.pages.inbox.index);
+            }
+            Some(_) if self.pages.inbox.selected.is_some() => self.pages.inbox.whole = true,
+            _ => {}
+        }
+    }
+
+    /// Takes a note off the list.
+    fn dismiss(&mut self, cx: &Cx<'_>) {
+        let selected = self.pages.inbox.selected.clone();
+        let row = rows(cx).iter().find(|row| Some(&row.item) == selected.as_ref());
+        match row {
+            Some(row) if row.request.is_none() => {
+                let id = row.item.clone();
+                self.call(Ask::Quiet, "rookery/queue/resolve", json!({"id": id}));
+            }
+            Some(_) => self.warn("a request is decided, not dismissed"),
+            None => {}
+        }
+    }
+
+    /// A key on the card of the inbox; whether it was the card's.
+    fn card_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        let guard = u64::from(self.settings.guard);
+        let may_decide = self.may_decide();
+        let key = self.pages.card.key(press, cx.now, guard);
+        self.carry_out(cx, key, may_decide)
+    }
+
+    /// Does what a key on a card came to.
+    pub(crate) fn carry_out(&mut self, cx: &Cx<'_>, key: CardKey, may_decide: bool) -> bool {
+        match key {
+            CardKey::Free => return false,
+            CardKey::Used => {}
+            CardKey::Say(text) => self.say(text),
+            CardKey::Answer(_) | CardKey::Later(_) if !may_decide => {
+                self.warn("this face only looks");
+            }
+            CardKey::Answer(params) => {
+                self.pages.card.disarm();
+                let done = match params["approved"].as_bool() {
+                    Some(true) => "approved",
+                    Some(false) => "denied",
+                    None => "answered",
+                };
+                self.call(Ask::Decide(done), "rookery/requests/answer", params);
+            }
+            CardKey::Later(id) => {
+                self.call(Ask::Quiet, "rookery/requests/defer", json!({"id": id}));
+            }
+            CardKey::Accept(_) if !may_decide => self.warn("this face only looks"),
+            CardKey::Accept(id) => {
+                let params = json!({"id": id, "status": "accepted"});
+                self.call(Ask::Say("accepted".to_owned()), "rookery/handoffs/setStatus", params);
+            }
+            CardKey::Open => self.open_session(cx),
+        }
+        true
+    }
+
+    /// Opens the session that the selected row is about.
+    fn open_session(&mut self, cx: &Cx<'_>) {
+        let row = rows(cx).get(self.pages.inbox.index);
+        let session = match (self.pages.card.card(), row) {
+            (Some(card), _) if !card.session.is_empty() => card.session.clone(),
+            (_, Some(row)) => row.session.clone(),
+            _ => return,
+        };
+        self.go(session_page(&session));
+    }
+}
+
+/// The page of a session: a terminal by its number, anything else is a thread.
+pub(crate) fn session_page(session: &str) -> Page {
+    let number = session.rsplit([':', '/']).next().unwrap_or(session);
+    match number.parse() {
+        Ok(terminal) => Page::Workspace { terminal: Some(terminal) },
+        Err(_) => Page::Thread { thread: number.to_owned() },
+    }
+}

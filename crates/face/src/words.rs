@@ -1,0 +1,84 @@
+//! Words and signs that every face has. A mood has a sign and a word, so that none is told by color
+//! alone.
+
+use rookery_view::link::Mood;
+
+/// Signs beside colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signs {
+    /// Whether more than ASCII is shown.
+    pub utf8: bool,
+}
+
+impl Signs {
+    /// The sign of a mood.
+    pub fn of(self, mood: Mood) -> &'static str {
+        match (mood, self.utf8) {
+            (Mood::Waiting, true) => "◆",
+            (Mood::Failed, true) => "✗",
+            (Mood::Working, true) => "●",
+            (Mood::Done, true) => "✓",
+            (Mood::Waiting, false) => "?",
+            (Mood::Failed, false) => "x",
+            (Mood::Working, false) => "~",
+            (Mood::Done, false) => "+",
+            (Mood::Quiet, _) => " ",
+        }
+    }
+
+    /// What stands before the selected row.
+    pub fn pointer(self) -> &'static str {
+        if self.utf8 { "›" } else { ">" }
+    }
+}
+
+/// The word of a mood.
+pub fn word(mood: Mood) -> &'static str {
+    match mood {
+        Mood::Waiting => "waits",
+        Mood::Failed => "failed",
+        Mood::Working => "works",
+        Mood::Done => "is done",
+        Mood::Quiet => "is quiet",
+    }
+}
+
+/// How old something is: `<1m`, `4m`, `2h`, `3d`; nothing if that is not known.
+pub fn age(at: i64, now: i64) -> String {
+    if at <= 0 {
+        return String::new();
+    }
+    let minutes = (now - at).max(0) / 60_000;
+    match minutes {
+        0 => "<1m".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1440 => format!("{}h", minutes / 60),
+        _ => format!("{}d", minutes / 1440),
+    }
+}
+
+/// One line of text that comes from elsewhere: nothing in it acts on a terminal or hides.
+pub fn line(text: &str) -> String {
+    rookery_view::safe::seen(&rookery_view::safe::line(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        let hour = 3_600_000;
+        let now = 1_000 * hour;
+        assert_eq!(age(now - 1, now), "<1m");
+        assert_eq!(age(now - 4 * 60_000, now), "4m");
+        assert_eq!(age(now - 2 * hour, now), "2h");
+        assert_eq!(age(now - 72 * hour, now), "3d");
+        assert_eq!(age(0, now), "");
+    }
+
+    #[test]
+    fn lines_of_others_do_nothing() {
+        assert_eq!(line("a\x1b[2Jb\nc\u{9b}d"), "a[2Jb cd");
+    }
+}
