@@ -1,22 +1,21 @@
-//! The tree of widgets that shows a scene.
+//! The widget that shows a scene.
 //!
-//! Where things lie is the scene's business and the plan's, so the widgets here take the places that
-//! those give them and measure nothing. They react to nothing either: code that handles the mouse asks
-//! the plan what is under it.
+//! Where things lie is the scene's business and the plan's, so it takes the places that those give and
+//! measures nothing. It reacts to nothing either: code that handles the mouse asks the plan what is
+//! under it.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use iced_core::widget::Tree;
+use iced_core::widget::{Tree, tree};
 use iced_core::{
-    Color, Element, Length, Pixels, Rectangle, Renderer as _, Size, Vector, Widget, layout, mouse,
-    renderer,
+    Color, Element, Length, Pixels, Rectangle, Renderer as _, Size, Widget, layout, mouse, renderer,
 };
 use rookery_view::scene::Scene;
-use rookery_view::scene::layout::Rect;
 
 use crate::brush::{rectangle, replay};
 use crate::fonts;
-use crate::grid::GridWidget;
+use crate::grid::{GridView, Memory};
 use crate::plan::Plan;
 use crate::shades::color;
 use crate::sheet::Sheet;
@@ -35,36 +34,42 @@ pub fn background(scene: &Scene) -> Color {
     color(scene.theme.palette.background)
 }
 
-/// The widgets that show a scene. They fill the window.
+/// What shows a scene. It fills the window.
 pub fn view<'a, Message: 'a, Theme: 'a>(
     scene: &Arc<Scene>,
 ) -> Element<'a, Message, Theme, Renderer> {
     view_plan(&Plan::of(scene))
 }
 
-/// The widgets that show a scene that was planned. They fill the window.
+/// What shows a scene that was planned. It fills the window.
 pub fn view_plan<'a, Message: 'a, Theme: 'a>(
     plan: &Arc<Plan>,
 ) -> Element<'a, Message, Theme, Renderer> {
-    let (scene, layout) = (plan.scene(), plan.layout());
-    let window = layout.panes.window;
-    let mut parts: Vec<(Rect, Element<'a, Message, Theme, Renderer>)> = Vec::new();
-    parts.push((window, Element::new(Paper { plan: Arc::clone(plan), sheet: |plan| &plan.below })));
-    for (pane, place) in scene.stage.panes().iter().zip(&layout.terminals) {
-        let widget = GridWidget::new(pane, place, &scene.font, scene.scale);
-        parts.push((widget.bounds(), Element::new(widget)));
-    }
-    parts.push((window, Element::new(Paper { plan: Arc::clone(plan), sheet: |plan| &plan.above })));
-    Element::new(Board { parts })
+    let scene = plan.scene();
+    let panes = scene.stage.panes().iter().zip(&plan.layout().terminals);
+    let grids = panes.map(|(pane, place)| GridView::new(pane, place, &scene.font, scene.scale));
+    Element::new(Board { plan: Arc::clone(plan), grids: grids.collect() })
 }
 
-/// Shows strokes that were kept.
-struct Paper {
+/// All of a plan in one widget: what lies below terminals, these, and what lies above them. What it
+/// remembers of terminals from one picture to the next is its state.
+struct Board {
     plan: Arc<Plan>,
-    sheet: fn(&Plan) -> &Sheet,
+    grids: Vec<GridView>,
 }
 
-impl<Message, Theme> Widget<Message, Theme, Renderer> for Paper {
+/// Of each terminal, in their order.
+type Memories = RefCell<Vec<Memory>>;
+
+impl<Message, Theme> Widget<Message, Theme, Renderer> for Board {
+    fn tag(&self) -> tree::Tag {
+        tree::Tag::of::<Memories>()
+    }
+
+    fn state(&self) -> tree::State {
+        tree::State::new(Memories::default())
+    }
+
     fn size(&self) -> Size<Length> {
         Size::new(Length::Fill, Length::Fill)
     }
@@ -80,7 +85,7 @@ impl<Message, Theme> Widget<Message, Theme, Renderer> for Paper {
 
     fn draw(
         &self,
-        _tree: &Tree,
+        tree: &Tree,
         renderer: &mut Renderer,
         _theme: &Theme,
         _style: &renderer::Style,
@@ -88,61 +93,20 @@ impl<Message, Theme> Widget<Message, Theme, Renderer> for Paper {
         _cursor: mouse::Cursor,
         _viewport: &Rectangle,
     ) {
-        for layer in (self.sheet)(&self.plan).layers.iter().filter(|layer| !layer.ops.is_empty()) {
-            renderer.with_layer(rectangle(layer.clip), |renderer| replay(renderer, &layer.ops));
+        let memories: &Memories = tree.state.downcast_ref();
+        let mut memories = memories.borrow_mut();
+        memories.resize_with(self.grids.len(), Memory::default);
+        show(renderer, &self.plan.below);
+        for (grid, memory) in self.grids.iter().zip(memories.iter_mut()) {
+            grid.draw(memory, renderer);
         }
+        show(renderer, &self.plan.above);
     }
 }
 
-/// Widgets at fixed places, later ones above earlier ones.
-struct Board<'a, Message, Theme> {
-    parts: Vec<(Rect, Element<'a, Message, Theme, Renderer>)>,
-}
-
-impl<Message, Theme> Widget<Message, Theme, Renderer> for Board<'_, Message, Theme> {
-    fn size(&self) -> Size<Length> {
-        Size::new(Length::Fill, Length::Fill)
-    }
-
-    fn children(&self) -> Vec<Tree> {
-        self.parts.iter().map(|(_, part)| Tree::new(part)).collect()
-    }
-
-    fn diff(&self, tree: &mut Tree) {
-        let parts: Vec<_> = self.parts.iter().map(|(_, part)| part).collect();
-        tree.diff_children(&parts);
-    }
-
-    fn layout(
-        &mut self,
-        tree: &mut Tree,
-        renderer: &Renderer,
-        limits: &layout::Limits,
-    ) -> layout::Node {
-        let place = |((rect, part), state): (&mut (Rect, Element<'_, _, _, _>), &mut Tree)| {
-            let size = Size::new(rect.width, rect.height);
-            let limits = layout::Limits::new(size, size);
-            let node = part.as_widget_mut().layout(state, renderer, &limits);
-            node.translate(Vector::new(rect.x, rect.y))
-        };
-        let nodes = self.parts.iter_mut().zip(&mut tree.children).map(place).collect();
-        layout::Node::with_children(limits.max(), nodes)
-    }
-
-    fn draw(
-        &self,
-        tree: &Tree,
-        renderer: &mut Renderer,
-        theme: &Theme,
-        style: &renderer::Style,
-        layout: layout::Layout<'_>,
-        cursor: mouse::Cursor,
-        viewport: &Rectangle,
-    ) {
-        for (((_, part), state), layout) in
-            self.parts.iter().zip(&tree.children).zip(layout.children())
-        {
-            part.as_widget().draw(state, renderer, theme, style, layout, cursor, viewport);
-        }
+/// Shows strokes that were kept.
+fn show(renderer: &mut Renderer, sheet: &Sheet) {
+    for layer in sheet.layers.iter().filter(|layer| !layer.ops.is_empty()) {
+        renderer.with_layer(rectangle(layer.clip), |renderer| replay(renderer, &layer.ops));
     }
 }

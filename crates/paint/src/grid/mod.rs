@@ -6,15 +6,10 @@ mod row;
 mod shapes;
 mod smooth;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use iced_core::text::{Alignment, LineHeight, Renderer as _, Text, Wrapping};
-use iced_core::widget::{Tree, tree};
-use iced_core::{
-    Length, Pixels, Point, Rectangle, Renderer as _, Size, Widget, alignment, layout, mouse,
-    renderer,
-};
+use iced_core::{Pixels, Point, Renderer as _, Size, alignment};
 use rookery_view::scene::grid::{Cursor, Grid, Part, Row};
 use rookery_view::scene::layout::{GridArea, PaneLayout, Rect};
 use rookery_view::scene::{FontChoice, Pane, Rgb};
@@ -31,7 +26,7 @@ use crate::tree::Renderer;
 const FEW_ROWS: usize = 3;
 
 /// Shows a terminal.
-pub(crate) struct GridWidget {
+pub(crate) struct GridView {
     grid: Arc<Grid>,
     /// All that is painted.
     frame: Rect,
@@ -41,16 +36,11 @@ pub(crate) struct GridWidget {
     scale: f32,
 }
 
-impl GridWidget {
-    pub(crate) fn new(
-        pane: &Pane,
-        place: &PaneLayout,
-        font: &FontChoice,
-        scale: f32,
-    ) -> GridWidget {
+impl GridView {
+    pub(crate) fn new(pane: &Pane, place: &PaneLayout, font: &FontChoice, scale: f32) -> GridView {
         let top = place.header.map_or(place.frame.y, |band| band.bottom());
         let frame = Rect { y: top, height: place.frame.bottom() - top, ..place.frame };
-        GridWidget {
+        GridView {
             grid: Arc::clone(&pane.grid),
             frame,
             area: place.cells,
@@ -58,11 +48,6 @@ impl GridWidget {
             mono: Mono::of(&font.family, place.cells.cell),
             scale,
         }
-    }
-
-    /// Where it lies.
-    pub(crate) fn bounds(&self) -> Rect {
-        self.frame
     }
 }
 
@@ -75,60 +60,27 @@ struct Drawn {
 
 /// What was drawn last, row by row; strokes of rows that did not change are used again.
 #[derive(Default)]
-struct Memory {
-    rows: RefCell<Vec<Drawn>>,
-    geometry: RefCell<Option<Geometry>>,
+pub(crate) struct Memory {
+    rows: Vec<Drawn>,
+    geometry: Option<Geometry>,
 }
 
-impl<Message, Theme> Widget<Message, Theme, Renderer> for GridWidget {
-    fn size(&self) -> Size<Length> {
-        Size::new(Length::Fill, Length::Fill)
-    }
-
-    fn tag(&self) -> tree::Tag {
-        tree::Tag::of::<Memory>()
-    }
-
-    fn state(&self) -> tree::State {
-        tree::State::new(Memory::default())
-    }
-
-    fn layout(
-        &mut self,
-        _tree: &mut Tree,
-        _renderer: &Renderer,
-        limits: &layout::Limits,
-    ) -> layout::Node {
-        layout::Node::new(limits.max())
-    }
-
-    fn draw(
-        &self,
-        tree: &Tree,
-        renderer: &mut Renderer,
-        _theme: &Theme,
-        _style: &renderer::Style,
-        layout: layout::Layout<'_>,
-        _cursor: mouse::Cursor,
-        _viewport: &Rectangle,
-    ) {
-        let memory: &Memory = tree.state.downcast_ref();
+impl GridView {
+    /// Draws it.
+    pub(crate) fn draw(&self, memory: &mut Memory, renderer: &mut Renderer) {
         let is_small_change = self.refresh(memory);
-        renderer.with_layer(layout.bounds(), |renderer| {
+        renderer.with_layer(rectangle(self.frame), |renderer| {
             self.ground(&mut Brush::on(renderer, self.scale));
-            let rows = memory.rows.borrow();
-            for (number, drawn) in rows.iter().enumerate() {
+            for (number, drawn) in memory.rows.iter().enumerate() {
                 for stroke in &drawn.strokes {
                     self.show(renderer, stroke, number as u16, is_small_change);
                 }
             }
         });
     }
-}
 
-impl GridWidget {
     /// Draws anew whatever changed. Says whether that is little.
-    fn refresh(&self, memory: &Memory) -> bool {
+    fn refresh(&self, memory: &mut Memory) -> bool {
         let geometry = Geometry {
             area: self.area,
             part: self.part,
@@ -137,8 +89,8 @@ impl GridWidget {
             background: self.grid.background,
             selection: self.grid.selection_background,
         };
-        let mut rows = memory.rows.borrow_mut();
-        let is_known = memory.geometry.borrow().as_ref() == Some(&geometry);
+        let rows = &mut memory.rows;
+        let is_known = memory.geometry.as_ref() == Some(&geometry);
         if !is_known {
             rows.clear();
         }
@@ -165,7 +117,7 @@ impl GridWidget {
         let count = usize::from(self.part.rows);
         let is_shorter = rows.len() > count;
         rows.truncate(count);
-        memory.geometry.replace(Some(geometry));
+        memory.geometry = Some(geometry);
         is_known && !is_shorter && changed <= FEW_ROWS
     }
 
@@ -265,7 +217,7 @@ mod tests {
         Arc::new(Row { cells: text.chars().map(cell).collect(), ..Row::default() })
     }
 
-    fn widget(rows: Vec<Arc<Row>>, cursor: Option<(u16, u16)>) -> GridWidget {
+    fn widget(rows: Vec<Arc<Row>>, cursor: Option<(u16, u16)>) -> GridView {
         let palette = Palette::default();
         let cursor = cursor.map(|(row, col)| Cursor {
             row,
@@ -287,37 +239,37 @@ mod tests {
         scene.stage = Stage::terminal(TerminalId::new(1), Arc::new(grid));
         let layout = Layout::of(&scene);
         let pane = &scene.stage.panes()[0];
-        GridWidget::new(pane, &layout.terminals[0], &scene.font, 1.0)
+        GridView::new(pane, &layout.terminals[0], &scene.font, 1.0)
     }
 
     /// Where the strokes of each row are kept.
     fn kept(memory: &Memory) -> Vec<*const Stroke> {
-        memory.rows.borrow().iter().map(|drawn| drawn.strokes.as_ptr()).collect()
+        memory.rows.iter().map(|drawn| drawn.strokes.as_ptr()).collect()
     }
 
     #[test]
     fn rows_that_did_not_change_are_not_drawn_anew() {
-        let memory = Memory::default();
+        let mut memory = Memory::default();
         let rows: Vec<_> = (0..10).map(|n| row(&format!("row {n}"))).collect();
-        assert!(!widget(rows.clone(), Some((0, 0))).refresh(&memory), "all is new at first");
+        assert!(!widget(rows.clone(), Some((0, 0))).refresh(&mut memory), "all is new at first");
         let before = kept(&memory);
-        assert!(widget(rows.clone(), Some((0, 0))).refresh(&memory));
+        assert!(widget(rows.clone(), Some((0, 0))).refresh(&mut memory));
         assert_eq!(kept(&memory), before, "nothing changed");
         let mut next = rows.clone();
         next[4] = row("something else");
-        assert!(widget(next.clone(), Some((0, 0))).refresh(&memory), "one row is little");
+        assert!(widget(next.clone(), Some((0, 0))).refresh(&mut memory), "one row is little");
         let after = kept(&memory);
         let changed: Vec<usize> = (0..10).filter(|at| before[*at] != after[*at]).collect();
         assert_eq!(changed, [4]);
         // The same row made anew looks the same; the cursor changes the rows it leaves and enters.
         next[7] = row("row 7");
-        assert!(widget(next.clone(), Some((2, 3))).refresh(&memory));
+        assert!(widget(next.clone(), Some((2, 3))).refresh(&mut memory));
         let moved = kept(&memory);
         let changed: Vec<usize> = (0..10).filter(|at| after[*at] != moved[*at]).collect();
         assert_eq!(changed, [0, 2]);
         let all: Vec<_> = (0..10).map(|n| row(&format!("other {n}"))).collect();
-        assert!(!widget(all, None).refresh(&memory), "all rows are much");
-        assert!(!widget(rows[..3].to_vec(), None).refresh(&memory), "so are fewer rows");
+        assert!(!widget(all, None).refresh(&mut memory), "all rows are much");
+        assert!(!widget(rows[..3].to_vec(), None).refresh(&mut memory), "so are fewer rows");
         assert_eq!(kept(&memory).len(), 3);
     }
 }
