@@ -21,6 +21,8 @@ export class CopyMode {
     this.pane = pane;
     this.anchor = null;
     this.kind = "text";
+    this.found = null;
+    this.followsFrom = null;
     const last = term.view[0] + term.size[0] - 1;
     this.at = [Math.max(term.view[0], Math.min(last, term.cursor[0])), term.cursor[1]];
     pane.sheet.append(this.mark);
@@ -30,10 +32,13 @@ export class CopyMode {
     this.paint();
   }
 
+  /** Ends it; the output is followed again. */
   leave() {
     this.isOn = false;
     this.off?.();
     this.mark.remove();
+    this.pane.light([], -1);
+    this.app.notify(`${VIEW}scroll`, { t: this.pane.t, to: "bottom" });
     this.pane.element.classList.remove("copying");
     this.app.message("info", "");
     this.app.focus(true);
@@ -46,18 +51,54 @@ export class CopyMode {
       this.leave();
       return false;
     }
+    this.followsFrom = null;
     const sign = press.shifted ?? press.text ?? press.k;
-    if ((press.mods & 4) !== 0) this.jump({ u: -0.5, d: 0.5, b: -1, f: 1 }[press.k] ?? 0);
-    else if (press.k === "escape") this.anchor ? this.select(null) : this.leave();
-    else if (sign === "q") this.leave();
+    if ((press.mods & 4) !== 0) press.k === "v" ? this.select("block") : this.jump({ u: -0.5, d: 0.5, b: -1, f: 1 }[press.k] ?? 0);
+    else if (press.k === "escape") this.back();
+    else if (sign === "q") this.back();
     else if (sign === "y" || press.k === "enter") this.copy();
-    else if (sign === "v" || sign === "V") this.select(this.at, sign === "V" ? "lines" : "text");
+    else if (sign === "v" || sign === "V") this.select(sign === "V" ? "lines" : "text");
     else if (sign === "o" && this.anchor) [this.anchor, this.at] = [this.at, this.anchor];
-    else if (sign === "[" || sign === "]") this.app.notify(`${VIEW}scroll`, { t: this.pane.t, to: sign === "[" ? "promptBefore" : "promptAfter" });
-    else if (sign === "/") this.app.act("find");
+    else if (sign === "[" || sign === "]") this.toPrompt(sign === "[" ? "promptBefore" : "promptAfter");
+    else if (sign === "/" || sign === "?") this.search(sign === "/");
+    else if (sign === "n" || sign === "N") this.step(sign === "n");
     else this.move(sign, press.k);
     if (this.isOn) this.paint();
     return true;
+  }
+
+  /** The selection is given up first, then copy mode. */
+  back() {
+    if (this.anchor) this.anchor = null;
+    else this.leave();
+  }
+
+  /** The view goes to another prompt, and the cursor with it. */
+  toPrompt(to) {
+    this.followsFrom = this.pane.term.view[0];
+    this.app.notify(`${VIEW}scroll`, { t: this.pane.t, to });
+  }
+
+  search(isNewer) {
+    this.isNewer = isNewer;
+    this.app.act("find");
+  }
+
+  /** What the find bar found: the cursor goes to the nearest in its direction. */
+  took(matches) {
+    this.found = matches.map(([row, col]) => [row, col]);
+    this.step(true);
+    this.paint();
+  }
+
+  /** The next match in the direction of the search, or against it; around the ends, as pagers do. */
+  step(isOnward) {
+    if (!this.found) return this.app.message("warn", "/ searches first");
+    if (this.found.length === 0) return this.app.message("warn", "not found");
+    const sorted = [...this.found].sort(byPlace);
+    if (this.isNewer !== isOnward) sorted.reverse();
+    const isBeyond = (place) => (this.isNewer === isOnward ? byPlace(place, this.at) > 0 : byPlace(place, this.at) < 0);
+    this.at = [...(sorted.find(isBeyond) ?? sorted[0])];
   }
 
   move(sign, key) {
@@ -123,8 +164,9 @@ export class CopyMode {
     return [Math.max(oldest, Math.min(end, row)), 0];
   }
 
-  select(anchor, kind = "text") {
-    this.anchor = anchor && this.anchor && this.kind === kind ? null : anchor;
+  /** Begins to select where the cursor is; the same kind again selects nothing. */
+  select(kind) {
+    this.anchor = this.anchor && this.kind === kind ? null : (this.anchor ?? this.at);
     this.kind = kind;
   }
 
@@ -134,14 +176,18 @@ export class CopyMode {
     const { term } = pane;
     if (!term) return this.leave();
     const [top, , oldest] = term.view;
+    if (this.followsFrom !== null && this.followsFrom !== top) {
+      this.followsFrom = null;
+      this.at = [top, 0];
+    }
     const [row, col] = this.at;
-    if (row < top || row >= top + term.size[0]) {
+    if (this.followsFrom === null && (row < top || row >= top + term.size[0])) {
       const to = row < top ? row : row - term.size[0] + 1;
       this.app.notify(`${VIEW}scroll`, { t: pane.t, to: "row", row: Math.max(0, to) });
     }
     const { cellW, cellH } = pane.metrics;
     this.mark.style.setProperty("transform", `translate(${col * cellW}px, ${(row - oldest) * cellH}px)`);
-    pane.light(this.anchor ? this.lit(cellW) : [], -1);
+    pane.light(this.anchor ? this.lit() : [], -1);
   }
 
   lit() {
@@ -149,23 +195,24 @@ export class CopyMode {
     const cols = this.pane.term.size[1];
     const out = [];
     for (let row = from[0]; row <= to[0] && out.length < 2000; row += 1) {
-      const start = this.kind === "lines" || row > from[0] ? 0 : from[1];
-      const end = this.kind === "lines" || row < to[0] ? cols : to[1] + 1;
+      const isWhole = this.kind === "lines";
+      const [left, right] = [Math.min(from[1], to[1]), Math.max(from[1], to[1])];
+      const isBlock = this.kind === "block";
+      const start = isBlock ? left : isWhole || row > from[0] ? 0 : from[1];
+      const end = isBlock ? right + 1 : isWhole || row < to[0] ? cols : to[1] + 1;
       out.push([row, start, Math.max(1, end - start)]);
     }
     return out;
   }
 
   ends() {
-    const isForward = this.anchor[0] < this.at[0] || (this.anchor[0] === this.at[0] && this.anchor[1] <= this.at[1]);
-    return isForward ? [this.anchor, this.at] : [this.at, this.anchor];
+    return byPlace(this.anchor, this.at) <= 0 ? [this.anchor, this.at] : [this.at, this.anchor];
   }
 
   async copy() {
-    if (!this.anchor) return this.leave();
+    if (!this.anchor) return this.app.message("warn", "v selects first");
     const { t } = this.pane;
     const [anchor, head] = this.ends();
-    this.pane.light([], -1);
     this.leave();
     try {
       await this.app.call(`${VIEW}select`, { t, anchor, head, kind: this.kind });
@@ -177,4 +224,8 @@ export class CopyMode {
       this.app.complain(error);
     }
   }
+}
+
+function byPlace(a, b) {
+  return a[0] - b[0] || a[1] - b[1];
 }

@@ -68,7 +68,12 @@ export class Find {
     this.field.focus();
   }
 
-  async search() {
+  search() {
+    this.running = this.ask();
+    return this.running;
+  }
+
+  async ask() {
     this.serial += 1;
     const { serial } = this;
     this.current = 0;
@@ -134,9 +139,18 @@ export class Find {
     if (!this.element.hidden && t === this.t && this.matches.length > 0) this.light();
   }
 
+  /** In copy mode the bar is done with Enter, and copy mode goes on from match to match. */
+  async done() {
+    await this.running;
+    const { matches } = this;
+    this.close();
+    this.app.copyMode.took(matches);
+  }
+
   key(event) {
     const isAlt = event.altKey && !event.ctrlKey && !event.metaKey;
     if (event.key === "Escape") this.close();
+    else if (event.key === "Enter" && event.target === this.field && this.app.copyMode?.isOn) this.done();
     else if (event.key === "Enter" && event.target === this.field) this.step(event.shiftKey ? -1 : 1);
     else if (event.key === "ArrowUp") this.step(1);
     else if (event.key === "ArrowDown") this.step(-1);
