@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::measure::Section;
 use crate::streams::Stream;
 
-/// Measure Rookery beside tmux, ptywright, pexpect, tui-test, roder and a bare PTY read loop.
+/// Measure Rookery beside tmux, ptywright, pexpect, tui-test, roder, xterm, alacritty, xterm.js and a bare PTY read loop.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
 pub(crate) struct Args {
@@ -29,7 +29,8 @@ pub(crate) struct Args {
     /// Seconds to wait, before each measurement, for the machine to be idle.
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) patience: u64,
-    /// Install pexpect, tui-test and roder below the target directory if they are needed and not there.
+    /// Install peers that are needed and not there: pexpect, tui-test, roder and xterm.js below the target directory,
+    /// xterm, alacritty, Xvfb and Chromium with apt-get.
     #[arg(long)]
     pub(crate) install: bool,
     /// Measure Rookery and the floor alone.
@@ -51,7 +52,11 @@ pub(crate) struct Args {
 impl Args {
     /// Whether this section was asked for.
     pub(crate) fn wants(&self, section: Section) -> bool {
-        self.only.is_empty() || self.only.contains(&section)
+        // Whoever asks for the faces wants all of them.
+        let is_face = matches!(section, Section::Window | Section::Browser);
+        self.only.is_empty()
+            || self.only.contains(&section)
+            || is_face && self.only.contains(&Section::Faces)
     }
 
     /// Where the results go.
@@ -75,6 +80,12 @@ pub(crate) enum Role {
     /// Write the time whenever told to.
     #[command(name = "__stamp", hide = true)]
     Stamp(Stamp),
+    /// Show a block that gets another color with every key.
+    #[command(name = "__block", hide = true)]
+    Block,
+    /// Write back what is typed, on one line.
+    #[command(name = "__echo", hide = true)]
+    Echo,
 }
 
 /// A child that writes a stream.
@@ -120,5 +131,9 @@ mod tests {
             Section::ALL.into_iter().filter(|section| some.wants(*section)).collect();
         assert_eq!(wanted, [Section::Wake, Section::Create]);
         assert!(Args::try_parse_from(["bench", "--only", "nothing"]).is_err());
+        let faces = Args::try_parse_from(["bench", "--only", "faces"]).unwrap();
+        assert!(faces.wants(Section::Window) && faces.wants(Section::Browser));
+        let window = Args::try_parse_from(["bench", "--only", "window"]).unwrap();
+        assert!(!window.wants(Section::Faces) && !window.wants(Section::Browser));
     }
 }

@@ -1,4 +1,4 @@
-//! What this binary does inside a terminal: writes data, or the time, and reports beside the terminal.
+//! What this binary does inside a terminal: writes data, the time, or what is typed, and reports beside the terminal.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -55,6 +55,51 @@ fn await_cursor_report(out: &mut impl io::Write) -> anyhow::Result<()> {
         if io::stdin().read(&mut byte)? == 0 {
             bail!("the terminal closed without an answer");
         }
+    }
+    Ok(())
+}
+
+/// Colors that a block has in turns.
+pub(crate) const BLOCK: [[u8; 3]; 2] = [[250, 10, 200], [10, 220, 40]];
+
+/// Shows a block, and gives it its other color with every byte that is typed.
+pub(crate) fn block() -> anyhow::Result<()> {
+    take_answers_raw()?;
+    let mut out = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    out.write_all(b"\x1b[2J")?;
+    let mut byte = [0];
+    for [red, green, blue] in BLOCK.iter().cycle() {
+        let color = format!("\x1b[48;2;{red};{green};{blue}m");
+        out.write_all(format!("\x1b[5;5H{color}            \x1b[0m").as_bytes())?;
+        if io::stdin().read(&mut byte)? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What begins the line of an echo.
+pub(crate) const PROMPT: &str = ">";
+
+/// What an echo writes before anything was typed.
+pub(crate) const GREETING: &str = "ready\r\n>";
+
+/// What an echo writes for a byte: itself, or, for the end of a line, what empties it.
+pub(crate) fn echoed(byte: u8) -> Vec<u8> {
+    match byte {
+        b'\r' | b'\n' => b"\r\x1b[K>".to_vec(),
+        byte => vec![byte],
+    }
+}
+
+/// Writes back what is typed.
+pub(crate) fn echo() -> anyhow::Result<()> {
+    take_answers_raw()?;
+    let mut out = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    out.write_all(GREETING.as_bytes())?;
+    let mut byte = [0];
+    while io::stdin().read(&mut byte)? != 0 {
+        out.write_all(&echoed(byte[0]))?;
     }
     Ok(())
 }

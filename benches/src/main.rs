@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: measures Rookery beside tmux, ptywright, roder and a bare PTY read loop, in one run on one
-//! machine.
+//! `cargo xtask bench`: measures Rookery beside tmux, ptywright, roder, xterm, alacritty, xterm.js and a bare PTY read
+//! loop, in one run on one machine.
 //!
 //! Owns the command line and the order of the sections. It drives the real release binary from outside, over its
 //! sockets, and links nothing of the product.
@@ -11,6 +11,7 @@
 
 mod args;
 mod child;
+mod chromium;
 mod client;
 mod gate;
 mod machine;
@@ -20,9 +21,12 @@ mod model_server;
 mod outer;
 mod peers;
 mod process;
+mod relay;
 mod report;
+mod rest;
 mod stats;
 mod streams;
+mod x11;
 
 use std::process::ExitCode;
 
@@ -38,6 +42,8 @@ fn main() -> ExitCode {
     let done = match &args.role {
         Some(Role::Write(write)) => child::write(write).map(|()| true),
         Some(Role::Stamp(stamp)) => child::stamp(stamp).map(|()| true),
+        Some(Role::Block) => child::block().map(|()| true),
+        Some(Role::Echo) => child::echo().map(|()| true),
         None => measure_all(&args),
     };
     match done {

@@ -161,9 +161,10 @@ impl Drop for Outer {
 
 /// The processes that a process has started.
 pub(crate) fn below(pid: u32) -> Vec<u32> {
-    let path = format!("/proc/{pid}/task/{pid}/children");
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.split_whitespace().filter_map(|child| child.parse().ok()).collect()
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let children = threads.map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    let words = children.map(Result::unwrap_or_default).collect::<String>();
+    words.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
 fn occurrences(haystack: &[u8], needle: &[u8]) -> u64 {

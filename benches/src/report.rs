@@ -48,6 +48,9 @@ pub(crate) struct Row {
     pub(crate) pexpect: Option<Figure>,
     pub(crate) tui_test: Option<Figure>,
     pub(crate) roder: Option<Figure>,
+    pub(crate) xterm: Option<Figure>,
+    pub(crate) alacritty: Option<Figure>,
+    pub(crate) xterm_js: Option<Figure>,
     pub(crate) targets: Vec<Target>,
 }
 
@@ -72,6 +75,9 @@ impl Row {
             pexpect: None,
             tui_test: None,
             roder: None,
+            xterm: None,
+            alacritty: None,
+            xterm_js: None,
             targets: Vec::new(),
         }
     }
@@ -120,6 +126,10 @@ struct Versions {
     pexpect: Option<String>,
     tui_test: Option<String>,
     roder: Option<String>,
+    xterm: Option<String>,
+    alacritty: Option<String>,
+    xterm_js: Option<String>,
+    chromium: Option<String>,
 }
 
 /// All that one run brought.
@@ -150,6 +160,10 @@ impl Report {
                 pexpect: bench.pexpect.as_ref().map(|(_, version)| version.clone()),
                 tui_test: bench.tui_test.as_ref().map(|(_, version)| version.clone()),
                 roder: bench.roder.as_ref().map(|(_, version)| version.clone()),
+                xterm: bench.xterm.clone(),
+                alacritty: bench.alacritty.clone(),
+                xterm_js: bench.xterm_js.as_ref().map(|(_, version)| version.clone()),
+                chromium: bench.chromium.as_ref().map(|(_, version)| version.clone()),
             },
             rows: Vec::new(),
             notes: bench.notes.clone(),
@@ -203,7 +217,10 @@ impl Report {
             self.versions.commit.as_ref().map(|commit| format!(" at {commit}")).unwrap_or_default();
         let own = format!("Rookery {}{commit}", self.versions.rookery);
         let Versions { tmux, ptywright, pexpect, tui_test, roder, .. } = &self.versions;
-        let peers = [tmux, ptywright, pexpect, tui_test, roder].into_iter().flatten().cloned();
+        let Versions { xterm, alacritty, xterm_js, chromium, .. } = &self.versions;
+        let peers =
+            [tmux, ptywright, pexpect, tui_test, roder, xterm, alacritty, xterm_js, chromium];
+        let peers = peers.into_iter().flatten().cloned();
         std::iter::once(own).chain(peers).collect()
     }
 
@@ -222,13 +239,16 @@ impl Report {
 /// The programs that may be measured besides Rookery.
 type Peer = (&'static str, fn(&Row) -> Option<Figure>);
 
-const PEERS: [Peer; 6] = [
+const PEERS: [Peer; 9] = [
     ("floor", |row| row.floor),
     ("tmux", |row| row.tmux),
     ("ptywright", |row| row.ptywright),
     ("pexpect", |row| row.pexpect),
     ("tui-test", |row| row.tui_test),
     ("roder", |row| row.roder),
+    ("xterm", |row| row.xterm),
+    ("alacritty", |row| row.alacritty),
+    ("xterm.js", |row| row.xterm_js),
 ];
 
 /// The rows of a section, with a column for everyone who was measured in it.
@@ -305,6 +325,10 @@ mod tests {
                 pexpect: None,
                 tui_test: None,
                 roder: None,
+                xterm: None,
+                alacritty: None,
+                xterm_js: None,
+                chromium: None,
             },
             rows,
             notes: vec!["a remark".to_owned()],

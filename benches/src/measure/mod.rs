@@ -1,5 +1,6 @@
 //! The sections of a run. Each measures one thing for everyone who can do it, and adds rows to the report.
 
+mod browser;
 mod create;
 mod faces;
 mod footprint;
@@ -15,6 +16,7 @@ mod roost;
 mod scale;
 mod supervision;
 mod wake;
+mod window;
 mod work;
 
 use std::cell::Cell;
@@ -26,11 +28,13 @@ use clap::ValueEnum;
 use tempfile::TempDir;
 
 use crate::args::{Args, source_dir};
+use crate::chromium;
 use crate::machine::{self, Machine, Turn};
 use crate::peers::ptywright::Ptywright;
 use crate::peers::rookery::Rookery;
 use crate::peers::tmux::Tmux;
-use crate::peers::{self, SessionServer, pexpect, tmux, tui_test};
+use crate::peers::x_terminals::{self, Kind};
+use crate::peers::{self, SessionServer, pexpect, tmux, tui_test, xterm_js};
 use crate::process;
 use crate::report::Report;
 use crate::streams::Stream;
@@ -68,13 +72,17 @@ pub(crate) enum Section {
     Scale,
     /// The TUI beside a tmux client in the same outer terminal, and the link itself.
     Faces,
+    /// The window beside xterm and alacritty on one display; with `faces` too.
+    Window,
+    /// The page in a browser beside xterm.js with an echo server; with `faces` too.
+    Browser,
     /// Many child agents of a workflow and many tasks, beside a plain loop of turns.
     Work,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Section; 16] = [
+    pub(crate) const ALL: [Section; 18] = [
         Section::Ingest,
         Section::Waiters,
         Section::Requests,
@@ -90,6 +98,8 @@ impl Section {
         Section::Supervision,
         Section::Scale,
         Section::Faces,
+        Section::Window,
+        Section::Browser,
         Section::Work,
     ];
 
@@ -111,6 +121,8 @@ impl Section {
             Section::Supervision => "supervision",
             Section::Scale => "scale",
             Section::Faces => "faces",
+            Section::Window => "window",
+            Section::Browser => "browser",
             Section::Work => "work",
         }
     }
@@ -133,6 +145,8 @@ impl Section {
             Section::Supervision => supervision::run(bench, report),
             Section::Scale => scale::run(bench, report),
             Section::Faces => faces::run(bench, report),
+            Section::Window => window::run(bench, report),
+            Section::Browser => browser::run(bench, report),
             Section::Work => work::run(bench, report),
         }
     }
@@ -157,6 +171,14 @@ pub(crate) struct Bench {
     /// The folder that it is in.
     pub(crate) tui_test: Option<(PathBuf, String)>,
     pub(crate) roder: Option<(PathBuf, String)>,
+    pub(crate) xterm: Option<String>,
+    pub(crate) alacritty: Option<String>,
+    /// The folder that it is in.
+    pub(crate) xterm_js: Option<(PathBuf, String)>,
+    /// What the page is looked at with.
+    pub(crate) chromium: Option<(PathBuf, String)>,
+    /// Whether a window can be shown.
+    pub(crate) has_display: bool,
     pub(crate) machine: Machine,
     pub(crate) notes: Vec<String>,
     rookery: PathBuf,
@@ -177,7 +199,6 @@ impl Bench {
         let machine = Machine::this();
         let mut notes = definitions();
         let mut found = |peer: Result<(PathBuf, String), String>| match peer {
-            _ if args.no_peers => None,
             Ok(found) => Some(found),
             Err(why) => {
                 eprintln!("skipped: {why}");
@@ -185,17 +206,22 @@ impl Bench {
                 None
             }
         };
-        let tmux = found(tmux::find().map(|version| (PathBuf::new(), version)))
-            .map(|(_, version)| version);
-        let ptywright = found(peers::ptywright::find());
+        let tmux = if args.no_peers { None } else { found(tmux::find().map(of_path)) };
+        let tmux = tmux.map(|(_, version)| version);
+        let ptywright = if args.no_peers { None } else { found(peers::ptywright::find()) };
         // Installing takes time, so only who needs them looks for these.
-        let mut find = |section, find: fn(bool) -> Result<(PathBuf, String), String>| {
-            let is_wanted = args.wants(section) && !args.no_peers;
-            is_wanted.then(|| found(find(args.install))).flatten()
+        let mut need = |section, find: fn(bool) -> Result<(PathBuf, String), String>| {
+            args.wants(section).then(|| found(find(args.install))).flatten()
         };
+        let has_display = need(Section::Window, x_terminals::find_display).is_some();
+        let chromium = need(Section::Browser, chromium::find);
+        let mut find = |section, find| if args.no_peers { None } else { need(section, find) };
         let pexpect = find(Section::Ptywright, pexpect::find);
         let tui_test = find(Section::Ptywright, tui_test::find);
         let roder = find(Section::Roder, peers::roder::find);
+        let xterm = find(Section::Window, |install| Kind::Xterm.find(install));
+        let alacritty = find(Section::Window, |install| Kind::Alacritty.find(install));
+        let xterm_js = find(Section::Browser, xterm_js::find);
         let (rounds, megabytes) = if args.quick { (1, 8) } else { (5, 64) };
         Ok(Bench {
             is_quick: args.quick,
@@ -214,6 +240,11 @@ impl Bench {
             pexpect,
             tui_test,
             roder,
+            xterm: xterm.map(|(_, version)| version),
+            alacritty: alacritty.map(|(_, version)| version),
+            xterm_js,
+            chromium,
+            has_display,
             machine,
             notes,
             rookery,
@@ -276,6 +307,11 @@ impl Bench {
     pub(crate) fn count(&self, usual: usize, quick: usize) -> usize {
         if self.is_quick { quick } else { usual }
     }
+}
+
+/// A peer that is found on the path.
+fn of_path(version: String) -> (PathBuf, String) {
+    (PathBuf::new(), version)
 }
 
 fn keep_going<T>(report: &mut Report, peer: &str, outcome: anyhow::Result<T>) -> Option<T> {

@@ -1,5 +1,6 @@
 //! What is measured: Rookery, and what it is measured against.
 
+pub(crate) mod display;
 pub(crate) mod floor;
 pub(crate) mod pexpect;
 pub(crate) mod ptywright;
@@ -8,6 +9,8 @@ pub(crate) mod rookery;
 pub(crate) mod stdio;
 pub(crate) mod tmux;
 pub(crate) mod tui_test;
+pub(crate) mod x_terminals;
+pub(crate) mod xterm_js;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -29,10 +29,10 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let (mut alone, mut shown, mut linked, mut dense, mut tmux) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
-        alone.push(through(bench, Watcher::None)?);
-        shown.push(through(bench, Watcher::Tui)?);
-        linked.push(through(bench, Watcher::Link((24, 80)))?);
-        dense.push(through(bench, Watcher::Link((40, 120)))?);
+        alone.push(through(bench, Watcher::None, Stream::Ascii)?);
+        shown.push(through(bench, Watcher::Tui, Stream::Ascii)?);
+        linked.push(through(bench, Watcher::Link((24, 80)), Stream::Ascii)?);
+        dense.push(through(bench, Watcher::Link((40, 120)), Stream::Sgr)?);
         tmux.extend(bench.with_tmux(report, |tmux| through_tmux(bench, tmux, bytes)));
     }
     let best = |runs: &[Run], of: fn(&Run) -> f64, better| {
@@ -63,7 +63,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let rate = |run: &Run| run.counts.bytes as f64 / 1024.0 / run.time.as_secs_f64();
     for (name, runs, limit) in [
         ("bytes of the link meanwhile, 24x80", &linked, 256.0),
-        ("bytes of the link meanwhile, 40x120", &dense, 1024.0),
+        ("bytes of the link meanwhile, 40x120, dense color", &dense, 1024.0),
     ] {
         let mut made = row(name, "KiB/s", Better::Lower);
         made.rookery = best(runs, rate, Better::Lower);
@@ -85,11 +85,11 @@ enum Watcher {
 }
 
 /// The marker is on the screen of the terminal, and the viewer was looked after meanwhile.
-fn through(bench: &Bench, watcher: Watcher) -> anyhow::Result<Run> {
+fn through(bench: &Bench, watcher: Watcher, stream: Stream) -> anyhow::Result<Run> {
     let rookery = bench.rookery()?;
     let gate = Gate::new(bench.dir())?;
     let mut client = rookery.connect()?;
-    let output = (Stream::Ascii, bench.bytes);
+    let output = (stream, bench.bytes);
     let mut session = peers::open_writer(&mut client, &bench.exe, &gate, output, (24, 80))?;
     let terminal: u64 = session.id.trim_start_matches('s').parse()?;
     client.call("rookery/terminals/activate", &json!({"terminal": terminal}))?;

@@ -1,4 +1,6 @@
 //! Faces: the TUI beside a tmux client in the same outer terminal, and the link itself.
+//!
+//! Also has what the sections of the other faces share with it.
 
 mod cost;
 mod crash;
@@ -39,6 +41,38 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     scene::run(bench, report)
 }
 
+/// What goes on while keys are pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meanwhile {
+    Nothing,
+    OtherTab,
+    OtherPane,
+}
+
+impl Meanwhile {
+    /// All, from the least to the most.
+    pub(super) const ALL: [Meanwhile; 3] =
+        [Meanwhile::Nothing, Meanwhile::OtherTab, Meanwhile::OtherPane];
+
+    /// For the name of a row.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Meanwhile::Nothing => "",
+            Meanwhile::OtherTab => " while another tab floods",
+            Meanwhile::OtherPane => " while another pane floods",
+        }
+    }
+
+    /// How many times as long as at rest a key may take.
+    pub(super) fn times_at_rest(self) -> Option<f64> {
+        match self {
+            Meanwhile::Nothing => None,
+            Meanwhile::OtherTab => Some(1.2),
+            Meanwhile::OtherPane => Some(2.0),
+        }
+    }
+}
+
 fn row(name: impl Into<String>, unit: &'static str, better: Better) -> Row {
     Row::new(Section::Faces.name(), name, unit, better)
 }
@@ -64,7 +98,7 @@ fn attached(command: &Command, text: &str) -> anyhow::Result<Outer> {
 }
 
 /// Opens a terminal with a program; gives its number.
-fn open(client: &mut Client, argv: &[&str]) -> anyhow::Result<u64> {
+pub(super) fn open(client: &mut Client, argv: &[&str]) -> anyhow::Result<u64> {
     let params = json!({"argv": argv, "rows": 24, "cols": 80});
     let opened = client.call("rookery/terminals/open", &params)?;
     Ok(opened["id"].as_u64().unwrap_or_default())
@@ -132,7 +166,7 @@ fn shows(frame: &Value, text: &str) -> bool {
 }
 
 /// Puts one terminal beside another, for every viewer.
-fn tile(rookery: &Rookery, moved: u64, to: u64) -> anyhow::Result<()> {
+pub(super) fn tile(rookery: &Rookery, moved: u64, to: u64) -> anyhow::Result<()> {
     let mut viewer = Viewer::open(rookery, SIZE, json!({"wants": []}))?;
     let call = json!({"move": moved, "to": to, "side": "right"});
     viewer.tell("rookery/view/go", &json!({"page": "workspace", "terminal": to}))?;

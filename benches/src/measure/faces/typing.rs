@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::Bench;
-use super::{REST, SOON, open, row, tile, tmux_client, tui};
+use super::{Meanwhile, REST, SOON, open, row, tile, tmux_client, tui};
 use crate::gate::pause;
 use crate::outer::Outer;
 use crate::peers::SessionServer as _;
@@ -18,34 +18,16 @@ const LINE: usize = 30;
 /// Takes the letters of a line back.
 const WIPE: &[u8] = b"\x15";
 
-/// What goes on meanwhile.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meanwhile {
-    Nothing,
-    OtherTab,
-    OtherPane,
-}
-
-impl Meanwhile {
-    fn words(self) -> &'static str {
-        match self {
-            Meanwhile::Nothing => "",
-            Meanwhile::OtherTab => " while another tab floods",
-            Meanwhile::OtherPane => " while another pane floods",
-        }
-    }
-}
-
 /// What tmux's status line has, and nothing of ours.
 const FIRST_WINDOW: &str = "[bench]";
 
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let mut bare = Outer::start(process::program("cat").arg("-"), super::SIZE)?;
     pause(REST)?;
-    let floor = press(bench, &mut bare)?;
+    let floor = press(bench, &mut bare, Meanwhile::Nothing)?;
     drop(bare);
     let mut idle = None;
-    for meanwhile in [Meanwhile::Nothing, Meanwhile::OtherTab, Meanwhile::OtherPane] {
+    for meanwhile in Meanwhile::ALL {
         let own = of_tui(bench, meanwhile)?;
         let tmux = bench.with_tmux(report, |tmux| {
             match meanwhile {
@@ -54,7 +36,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
                 Meanwhile::OtherPane => drop(tmux.run(&["split-window", "-h", "-d", "yes"])?),
             }
             let mut client = tmux_client(tmux, FIRST_WINDOW)?;
-            press(bench, &mut client)
+            press(bench, &mut client, meanwhile)
         });
         type Share = fn(&Times) -> Option<crate::stats::Figure>;
         let quantiles: [(&str, Share); 2] = [("p50", Times::p50), ("p99", Times::p99)];
@@ -63,15 +45,14 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
             let name = format!("key to paint{}, {which}", meanwhile.words());
             let mut made = row(name, "µs", Better::Lower);
             (made.rookery, made.tmux) = (share(&own), beside);
-            report.push(match meanwhile {
-                Meanwhile::Nothing => {
+            report.push(match meanwhile.times_at_rest() {
+                None => {
                     made.floor = share(&floor);
                     made.target_against(beside, "at most 1.5 × tmux", |own, tmux| {
                         own <= tmux * 1.5
                     })
                 }
-                Meanwhile::OtherTab | Meanwhile::OtherPane => {
-                    let times = if meanwhile == Meanwhile::OtherTab { 1.2 } else { 2.0 };
+                Some(times) => {
                     let at_rest = idle.as_ref().and_then(share);
                     let text = format!("at most {times} × at rest");
                     made.target_against(at_rest, text, move |own, rest| own <= rest * times)
@@ -98,7 +79,7 @@ fn of_tui(bench: &Bench, meanwhile: Meanwhile) -> anyhow::Result<Times> {
     let activate = serde_json::json!({"terminal": cat});
     client.call("rookery/terminals/activate", &activate)?;
     let mut tui = tui_with(&rookery, meanwhile)?;
-    press(bench, &mut tui)
+    press(bench, &mut tui, meanwhile)
 }
 
 /// A flood never rests, so its picture is not waited for.
@@ -117,12 +98,14 @@ fn tui_with(
 }
 
 /// Presses letters one after another and waits for each.
-fn press(bench: &Bench, outer: &mut Outer) -> anyhow::Result<Times> {
+fn press(bench: &Bench, outer: &mut Outer, meanwhile: Meanwhile) -> anyhow::Result<Times> {
     let mut times = Times::default();
     let count = bench.count(300, 30);
     let mut pressed = 0_u64;
     for _ in 0..bench.rounds {
-        bench.await_quiet();
+        if meanwhile == Meanwhile::Nothing {
+            bench.await_quiet();
+        }
         wipe(outer)?;
         times.begin();
         for number in 0..count / bench.rounds.min(count) {
