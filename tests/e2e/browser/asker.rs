@@ -157,6 +157,12 @@ impl Page {
         self.settle();
     }
 
+    /// The same while there is no daemon.
+    pub(crate) fn moment_without_daemon(&self) {
+        self.settle();
+        self.settle();
+    }
+
     /// Everything that a thread holds, as text.
     #[track_caller]
     pub(crate) fn told(&self, thread: &str) -> String {

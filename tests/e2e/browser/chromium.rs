@@ -24,6 +24,7 @@ pub(crate) mod key {
     pub(crate) const PAGE_UP: char = '\u{e00e}';
     pub(crate) const LEFT: char = '\u{e012}';
     pub(crate) const UP: char = '\u{e013}';
+    pub(crate) const RIGHT: char = '\u{e014}';
     pub(crate) const DOWN: char = '\u{e015}';
 }
 
@@ -58,6 +59,12 @@ impl Browser {
     /// A browser with a new profile.
     #[track_caller]
     pub(crate) fn start(size: Size) -> Browser {
+        Browser::start_with(size, &[])
+    }
+
+    /// The same with these arguments besides.
+    #[track_caller]
+    pub(crate) fn start_with(size: Size, more: &[&str]) -> Browser {
         let profile = tempfile::Builder::new().prefix("rk-chromium").tempdir().unwrap();
         let (driver, port) = start_driver();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -74,6 +81,8 @@ impl Browser {
             format!("--window-size={},{}", size.width, size.height),
             format!("--user-data-dir={}", profile.path().display()),
         ];
+        let arguments: Vec<_> =
+            arguments.into_iter().chain(more.iter().map(|one| (*one).to_owned())).collect();
         let wanted = json!({
             "browserName": "chrome",
             "goog:loggingPrefs": {"browser": "ALL"},
@@ -196,6 +205,14 @@ impl Browser {
         ]);
     }
 
+    /// Clicks at a place while Control is held.
+    #[track_caller]
+    pub(crate) fn ctrl_click(&self, x: i64, y: i64) {
+        self.keyboard(vec![key_step("keyDown", key::CTRL)]);
+        self.press_at(x, y);
+        self.keyboard(vec![key_step("keyUp", key::CTRL)]);
+    }
+
     /// What a mouse does, in WebDriver's actions.
     #[track_caller]
     pub(crate) fn mouse(&self, steps: &[Value]) {
@@ -238,7 +255,9 @@ impl Browser {
         self.type_keys(&sign.to_string());
     }
 
-    fn keyboard(&self, steps: Vec<Value>) {
+    /// What a keyboard does, in WebDriver's actions.
+    #[track_caller]
+    pub(crate) fn keyboard(&self, steps: Vec<Value>) {
         let keys = json!({"type": "key", "id": "keyboard", "actions": steps});
         self.command("actions", json!({"actions": [keys]}));
     }

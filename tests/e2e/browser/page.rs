@@ -45,6 +45,17 @@ pub(crate) fn pairing(daemon: &TestDaemon, rights: &str) -> Value {
     daemon.rookery(&["web", "--pair", "--rights", rights, "--json"]).json()
 }
 
+/// Pairs another browser with a daemon under this name, and waits until its page is open.
+#[track_caller]
+pub(crate) fn enter(browser: &Browser, daemon: &TestDaemon, rights: &str, name: &str) {
+    let link = pairing(daemon, rights);
+    browser.go(link["url"].as_str().unwrap());
+    browser.until_shown("#pair-name");
+    browser.js("document.getElementById('pair-name').value = arguments[0]", &[json!(name)]);
+    browser.click("#pair-go");
+    browser.until_shown("html[data-state='open']");
+}
+
 impl Page {
     /// A paired page of a new daemon.
     #[track_caller]
@@ -55,8 +66,14 @@ impl Page {
     /// A paired page with these rights.
     #[track_caller]
     pub(crate) fn open_with(daemon: TestDaemon, rights: &str, size: Size) -> Page {
+        Page::open_in(daemon, rights, Browser::start(size))
+    }
+
+    /// The same in this browser.
+    #[track_caller]
+    pub(crate) fn open_in(daemon: TestDaemon, rights: &str, browser: Browser) -> Page {
         let url = serve(&daemon);
-        let page = Page { browser: Browser::start(size), daemon, url };
+        let page = Page { browser, daemon, url };
         page.pair(rights);
         page
     }

@@ -7,10 +7,10 @@ use crate::asker::SOON;
 use crate::chromium::{Browser, Size, key};
 use crate::page::{Page, WIDE, pairing};
 
-const PHONE: Size = Size { width: 500, height: 900 };
+pub(crate) const PHONE: Size = Size { width: 500, height: 900 };
 
 /// Makes a browser a phone with a touch screen.
-fn become_phone(browser: &Browser) {
+pub(crate) fn become_phone(browser: &Browser) {
     let screen = json!({"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true});
     browser.cdp("Emulation.setDeviceMetricsOverride", screen);
     let touch = json!({"enabled": true, "maxTouchPoints": 5});
@@ -289,6 +289,56 @@ fn a_swipe_goes_to_the_next_terminal() {
     page.until_shown(&format!(".pane[data-terminal='{first}']"));
     swipe(300.0, 80.0);
     page.until_shown(&format!(".pane[data-terminal='{second}']"));
+}
+
+#[test]
+fn a_long_press_selects_text_that_can_be_copied() {
+    let page = phone(TestDaemon::start(), "full");
+    let shown =
+        open_terminal(&page, &["sh", "-c", "echo selectable words; exec cat"], "selectable");
+    page.js("window.copies = []; document.addEventListener('copy', e => window.copies.push(e.clipboardData.getData('text/plain')))", &[]);
+    let script = "const b = [...document.querySelectorAll('.row')].find(r => r.textContent.includes('selectable')).getBoundingClientRect(); return [b.left + 12, b.top + b.height / 2]";
+    let at = page.js(script, &[]);
+    let at = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
+    touch(&page, "touchStart", &[at]);
+    let selected = "return document.getSelection().toString()";
+    let word = page.until("a word is selected", selected, &[]);
+    touch(&page, "touchEnd", &[]);
+    assert_eq!(word, "selectable");
+    page.settle();
+    // It stays while the terminal goes on.
+    page.daemon.client().write(shown, "more\r");
+    page.until_row(shown, "more");
+    assert_eq!(page.js(selected, &[]), "selectable");
+    page.js("document.execCommand('copy')", &[]);
+    assert_eq!(page.until("it was copied", "return window.copies[0] ?? ''", &[]), "selectable");
+}
+
+#[test]
+fn a_phone_without_a_network_keeps_what_it_shows_and_comes_back() {
+    let page = phone(TestDaemon::start(), "full");
+    let shown = open_terminal(&page, &["sh", "-c", "echo here; exec cat"], "here");
+    let offline = |is: bool| {
+        let how =
+            json!({"offline": is, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
+        page.cdp("Network.emulateNetworkConditions", how);
+    };
+    page.cdp("Network.enable", json!({}));
+    offline(true);
+    // The way is cut under the connection that is there.
+    page.daemon.rookery(&["web", "stop"]).success();
+    page.until_state("lost");
+    page.until_says("#lost", "The daemon is away");
+    assert!(page.rows(shown).iter().any(|row| row == "here"));
+    page.daemon
+        .rookery(&["web", "--listen", page.url.trim_start_matches("http://"), "--json"])
+        .success();
+    page.moment();
+    page.until_state("lost");
+    offline(false);
+    page.until_open();
+    page.until_hidden("#lost");
+    page.until_row(shown, "here");
 }
 
 #[test]

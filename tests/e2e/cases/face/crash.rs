@@ -87,6 +87,66 @@ fn keys_that_may_not_have_arrived_are_named() {
     end(&daemon, face);
 }
 
+/// What the face names as keys that may not have arrived.
+fn named(face: &Face) -> Option<String> {
+    let text = face.pty.text();
+    let (_, rest) = text.split_once("may not have arrived: \"")?;
+    Some(rest.split('"').next()?.to_owned())
+}
+
+/// Letters of which none comes twice and none has a capital.
+fn letter(n: u32) -> char {
+    char::from_u32(0x4e00 + n).unwrap()
+}
+
+#[test]
+fn letters_that_are_typed_arrive_once_or_are_named_or_refused() {
+    let mut daemon = TestDaemon::start();
+    let client = daemon.client();
+    let file = daemon.home().join("typed");
+    let script = format!("stty raw -echo; echo go; exec cat > {}", file.display());
+    let id = client.open_sh(&script);
+    client.wait_text(id, "go");
+    drop(client);
+    let outer = rookery_testkit::Outer { keeps_bytes: true, ..Default::default() };
+    let face = Face::open_in(&daemon, &[], &outer);
+    face.wait("go");
+    let arrived = || std::fs::read_to_string(&file).unwrap_or_default();
+    // Nothing is ever sent there: it gives the pace of about thirty keys in a second.
+    let (_kept, never) = std::sync::mpsc::channel::<()>();
+    let (mut told, mut was_away, mut after) = (String::new(), false, 0);
+    let mut typed = String::new();
+    for n in 0..900 {
+        typed.push(letter(n));
+        face.send(letter(n).to_string());
+        let _ = never.recv_timeout(std::time::Duration::from_millis(33));
+        if n == 15 {
+            wait_until("some have arrived", PATIENCE, || !arrived().is_empty());
+            daemon.kill9();
+        }
+        let is_away = face.pty.text().contains("The daemon is away");
+        was_away |= is_away;
+        told = named(&face).unwrap_or(told);
+        after += u32::from(was_away && !is_away);
+        if after > 20 {
+            break;
+        }
+    }
+    assert!(after > 20, "the face is back while keys are typed: {}", face.pty.text());
+    let last = typed.chars().next_back().unwrap();
+    wait_until("the last one has arrived", PATIENCE, || arrived().contains(last));
+    let arrived = arrived();
+    let places: Vec<usize> = arrived.chars().map(|c| typed.find(c).unwrap()).collect();
+    assert!(places.is_sorted_by(|a, b| a < b), "in order, and none twice: {arrived}");
+    let is_missing = |c: &char| !arrived.contains(*c) && !told.contains(*c);
+    let missing: String = typed.chars().filter(is_missing).collect();
+    assert!(typed.contains(&missing), "only while it was away: {missing}");
+    // Each of these was refused aloud.
+    let bells = face.pty.written().iter().filter(|byte| **byte == 0x07).count();
+    assert_eq!(bells, missing.chars().count(), "typed {typed}, arrived {arrived}, told {told}");
+    end(&daemon, face);
+}
+
 #[test]
 fn while_a_flood_runs() {
     let mut daemon = TestDaemon::start();
@@ -174,6 +234,37 @@ fn with_a_message_half_written() {
     wait_until("it was sent", PATIENCE, || {
         face.pty.text().lines().any(|line| line.contains("you") && line.contains("half a message"))
     });
+    end(&daemon, face);
+}
+
+#[test]
+fn with_a_comment_half_written() {
+    let mut daemon = TestDaemon::start();
+    let repo = daemon.home().join("repo");
+    std::fs::create_dir(&repo).unwrap();
+    rookery_testkit::git(&repo, &["init", "-q", "-b", "main"]);
+    std::fs::write(repo.join("a"), "one\n").unwrap();
+    rookery_testkit::git(&repo, &["add", "."]);
+    rookery_testkit::git(&repo, &["commit", "-qm", "first"]);
+    std::fs::write(repo.join("a"), "two\n").unwrap();
+    let mut command = daemon.home().command(rookery_testkit::rookery_binary());
+    command.current_dir(&repo).args(["review", "request", "look"]);
+    rookery_testkit::Finished::of(command).success();
+    let face = Face::open_in(&daemon, &["--page", "reviews"], &rookery_testkit::Outer::default());
+    face.wait("look");
+    face.send("\r");
+    face.wait("+ two");
+    face.send("c");
+    face.wait("enter comment");
+    face.send("half a com");
+    face.wait("half a com");
+    daemon.kill9();
+    face.wait("The daemon is away");
+    wait_back(&face);
+    wait_page(&daemon.client(), "review");
+    face.wait("half a com");
+    face.send("ment\r");
+    face.wait("you: half a comment");
     end(&daemon, face);
 }
 

@@ -215,6 +215,69 @@ fn files_and_reviews() {
     face.leave();
 }
 
+/// All of it, and a word of 64 KiB.
+fn everything() -> String {
+    format!("{}\n{MARK}{}\n", texts().join("\n\n"), "x".repeat(64 * 1024))
+}
+
+#[test]
+fn threads_and_what_they_ask() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let (mut roder, thread, dir) = super::agent(&daemon, "work");
+    let write = json!({ "path": "evil\u{202e}gpj.sh", "content": everything() });
+    let option = |label: &str| json!({ "label": label, "description": label });
+    let labels = ["evil\u{1b}[2Jyes", "evil\u{200b}no\u{202e}"];
+    let questions = json!([{
+        "header": "evil\u{9b}head", "id": "q", "question": everything(),
+        "options": labels.map(option),
+    }]);
+    let steps = json!([
+        { "text": everything(), "tool": "write_file", "args": write },
+        { "tool": "request_user_input", "args": { "questions": questions } },
+        { "text": everything() },
+    ]);
+    let prompt =
+        format!("{MARK}\u{1b}]0;x\u{7}\u{202e}prompt {}", crate::roder_link::script(&steps));
+    let turn = roder.turn(&thread, &prompt);
+    roder.wait_told("thread/approvalRequested");
+    let face = open(&daemon);
+    face.prefix("T");
+    wait_page(&client, "threads");
+    face.press_until("\r", || super::pages(&client) == [json!("thread")]);
+    face.wait(MARK);
+    check(&face);
+    face.send("\t");
+    face.wait("a approve  d deny…");
+    // What hides in the name is spelled where one decides.
+    face.wait("\\u{202e}");
+    for _ in 0..6 {
+        face.send("\x1b[5~");
+        check(&face);
+    }
+    face.send("\x1b");
+    face.prefix("i");
+    wait_page(&client, "inbox");
+    face.wait("a approve  d deny…");
+    check(&face);
+    face.send("\r");
+    face.step_until("\x1b[6~", || !face.pty.text().contains("more lines"));
+    check(&face);
+    face.press_until("a", || dir.read_dir().unwrap().next().is_some());
+    face.wait("something else");
+    check(&face);
+    face.press_until("1", || {
+        let list = client.call("rookery/requests/list", json!({}));
+        list["requests"].as_array().unwrap().is_empty()
+    });
+    roder.until_over(&turn);
+    check(&face);
+    face.send("q");
+    wait_page(&client, "workspace");
+    assert!(!String::from_utf8_lossy(&face.pty.written()).contains("javascript:alert(1)\u{1b}"));
+    face.leave();
+}
+
 #[test]
 fn a_line_of_megabytes_and_sixteen_floods() {
     let daemon = TestDaemon::start();

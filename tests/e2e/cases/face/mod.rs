@@ -3,12 +3,16 @@
 
 mod clipboard;
 mod crash;
+mod ends;
 mod hostile;
 mod keys;
 mod pages;
 mod programs;
+mod select;
 mod settings;
 mod shapes;
+mod table;
+mod thread;
 mod watch;
 
 use std::path::PathBuf;

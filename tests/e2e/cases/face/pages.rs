@@ -141,6 +141,37 @@ fn questions_are_answered_by_digit_and_by_text() {
 }
 
 #[test]
+fn remembering_needs_enter_and_later_keeps_the_request() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let turn = roder.turn(&thread, &write_steps("kept", "x\n"));
+    let face = Face::open_in(&daemon, &["--page", "inbox"], &Outer::default());
+    face.wait("a approve  d deny…");
+    let is_later = || face.pty.text().contains(" later");
+    face.press_until("s", || {
+        let list = requests(&client);
+        list.len() == 1 && is_later()
+    });
+    assert!(!dir.join("kept").exists());
+    face.send("g");
+    face.wait("a approve  d deny…");
+    face.press_until("A", || face.pty.text().contains("enter approve and remember"));
+    // Another key does not.
+    face.send("j");
+    face.wait("a approve  d deny…");
+    face.send("\r");
+    assert!(!dir.join("kept").exists());
+    face.press_until("A", || face.pty.text().contains("enter approve and remember"));
+    face.send("\r");
+    roder.until_over(&turn);
+    assert!(dir.join("kept").exists());
+    face.send("q");
+    wait_page(&client, "workspace");
+    face.leave();
+}
+
+#[test]
 fn a_turn_is_stopped_by_escape_twice() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
@@ -313,6 +344,53 @@ fn the_audit_log_is_filtered() {
     face.send("\x1b");
     face.wait("approved");
     face.send("q");
+    face.leave();
+}
+
+/// A key after the prefix as people write it.
+fn spoken(trigger: &rookery_view::keys::Trigger) -> String {
+    let shown = trigger.shown();
+    match shown.strip_prefix("shift+") {
+        Some(letter) if letter.len() == 1 => letter.to_uppercase(),
+        _ => shown,
+    }
+}
+
+#[test]
+fn help_lists_every_action_with_the_keys_that_it_has_now() {
+    let home = rookery_testkit::Home::new();
+    let dir = home.join("config/roost");
+    fs::create_dir_all(&dir).unwrap();
+    let lines = "keybind = tui:f7 = rename_tab\nkeybind = prefix>shift+z = rename_tab\n";
+    fs::write(dir.join("config.conf"), lines).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let outer = Outer { size: (110, 160), ..Outer::default() };
+    let face = Face::open_in(&daemon, &["--page", "help"], &outer);
+    face.wait("typing filters");
+    let of = |words: &str| -> Option<String> {
+        let text = face.pty.text();
+        let row = text.lines().find(|line| line.contains(&format!("{words}  ")))?;
+        Some(format!("{row}  "))
+    };
+    for row in rookery_view::keys::ACTIONS {
+        let words = row.title.map_or_else(|| row.action.words(), str::to_owned);
+        wait_until(&format!("{words} is listed"), PATIENCE, || of(&words).is_some());
+        let line = of(&words).unwrap();
+        for chord in row.direct() {
+            assert!(line.contains(&format!(" {chord}  ")), "{chord}: {line}");
+        }
+        for key in row.prefixed() {
+            assert!(line.contains(&format!(" prefix {}  ", spoken(&key))), "{key}: {line}");
+        }
+    }
+    let line = of("Rename Tab").unwrap();
+    assert!(line.contains(" f7 ") && line.contains(" prefix Z "), "{line}");
+    face.send("rename tab");
+    face.wait_gone("Split Right");
+    face.send("\x1b");
+    face.wait("Split Right");
+    face.send("\x1b");
+    face.wait("Nothing runs here yet.");
     face.leave();
 }
 

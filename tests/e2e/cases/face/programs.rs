@@ -59,6 +59,54 @@ fn a_pager_is_walked_by_keys_and_wheel() {
     face.leave();
 }
 
+#[test]
+fn an_editor_gets_keys_and_the_mouse() {
+    if !has("vim") {
+        return;
+    }
+    let daemon = TestDaemon::start();
+    let face = with_shell(&daemon);
+    let file = daemon.home().join("edited");
+    face.send(format!(
+        "clear; vim -u NONE -N -n -c 'set mouse=a ttymouse=sgr' {}\r",
+        file.display()
+    ));
+    face.wait("[New]");
+    face.send("ione\rtwo\rthree\x1b");
+    face.wait("three");
+    // Which letter is clicked: the pane begins at column 23 and row 2.
+    face.send("\x1b[<0;24;3M\x1b[<0;24;3m");
+    face.send("x");
+    face.wait("to\n");
+    // Up and down, and a change that is taken back.
+    face.send("\x1b[Aix\x1b[B\x1b");
+    face.send("u");
+    face.send(":wq\r");
+    face.wait("ready> ");
+    face.wait_gone("three");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one\nto\nthree\n");
+    face.leave();
+}
+
+#[test]
+fn a_monitor_is_left_by_a_click() {
+    if !has("htop") {
+        return;
+    }
+    let daemon = TestDaemon::start();
+    let face = with_shell(&daemon);
+    face.send("clear; htop\r");
+    face.wait("PID");
+    face.wait("F10");
+    let text = face.pty.text();
+    let (row, line) = text.lines().enumerate().find(|(_, line)| line.contains("F10")).unwrap();
+    let col = line[..line.find("F10").unwrap()].chars().count() + 5;
+    face.send(format!("\x1b[<0;{col};{}M\x1b[<0;{col};{}m", row + 1, row + 1));
+    face.wait("ready> ");
+    face.wait_gone("F10");
+    face.leave();
+}
+
 /// What stands for an agent's screen: it asks for the kitty keyboard protocol, draws a prompt, and
 /// shows every byte that it gets.
 const AGENT: &str = "stty raw -echo; printf '\\033[?1049h\\033[>1u\\033[?2004h> agent waits'; \

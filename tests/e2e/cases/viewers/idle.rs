@@ -22,9 +22,9 @@ fn sleeps(pid: u32) -> u64 {
 const QUIET_LOOKS: u32 = 250;
 
 /// Waits until no thread of a process wakes any more.
-fn wait_asleep(pid: u32) {
+pub(crate) fn wait_asleep(pid: u32) {
     let (mut last, mut quiet) = (sleeps(pid), 0);
-    eventually("the daemon sleeps", PATIENCE, || {
+    eventually("the process sleeps", PATIENCE, || {
         let now = sleeps(pid);
         quiet = if now == last { quiet + 1 } else { 0 };
         last = now;

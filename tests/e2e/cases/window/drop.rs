@@ -1,0 +1,124 @@
+//! Files that are dropped by another program, as the protocol of X11 desktops has it (XDND).
+
+use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
+use x11rb::{
+    COPY_FROM_PARENT,
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xproto::{
+            AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
+            SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Window as Id,
+            WindowClass,
+        },
+    },
+    rust_connection::RustConnection,
+    wrapper::ConnectionExt as _,
+};
+
+use super::{BYTES, Display, Window, bytes_of};
+
+/// A program from which something is dragged.
+struct Source {
+    x: RustConnection,
+    id: Id,
+    uris: String,
+}
+
+impl Source {
+    fn on(display: &Display, uris: String) -> Source {
+        let (x, screen) = x11rb::connect(Some(&display.name)).unwrap();
+        let root = x.setup().roots[screen].root;
+        let id = x.generate_id().unwrap();
+        let (class, depth) = (WindowClass::INPUT_OUTPUT, COPY_FROM_PARENT as u8);
+        x.create_window(depth, id, root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new())
+            .unwrap()
+            .check()
+            .unwrap();
+        let source = Source { x, id, uris };
+        let selection = source.atom("XdndSelection");
+        source.x.set_selection_owner(id, selection, 0u32).unwrap().check().unwrap();
+        source
+    }
+
+    fn atom(&self, name: &str) -> u32 {
+        self.x.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom
+    }
+
+    fn tell(&self, target: Id, kind: &str, data: [u32; 5]) {
+        let message = ClientMessageEvent::new(32, target, self.atom(kind), data);
+        self.x.send_event(false, target, EventMask::NO_EVENT, message).unwrap().check().unwrap();
+    }
+
+    /// Hands over what is dragged.
+    fn give(&self, asked: &SelectionRequestEvent) {
+        let bytes = self.uris.as_bytes();
+        self.x
+            .change_property8(
+                PropMode::REPLACE,
+                asked.requestor,
+                asked.property,
+                asked.target,
+                bytes,
+            )
+            .unwrap()
+            .check()
+            .unwrap();
+        let given = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time: asked.time,
+            requestor: asked.requestor,
+            selection: asked.selection,
+            target: asked.target,
+            property: asked.property,
+        };
+        let sent = self.x.send_event(false, asked.requestor, EventMask::NO_EVENT, given).unwrap();
+        sent.check().unwrap();
+    }
+
+    /// Answers whatever is asked until a message of this kind comes.
+    fn until(&self, kind: &str) -> ClientMessageEvent {
+        let wanted = self.atom(kind);
+        eventually(kind, PATIENCE, || match self.x.poll_for_event().unwrap()? {
+            Event::ClientMessage(message) if message.type_ == wanted => Some(message),
+            Event::SelectionRequest(asked) => {
+                self.give(&asked);
+                None
+            }
+            _ => None,
+        })
+    }
+
+    /// Drags to a point of the screen over a window and lets go there.
+    fn drop_on(&self, target: Id, at: (u32, u32)) {
+        let list = self.atom("text/uri-list");
+        self.tell(target, "XdndEnter", [self.id, 5 << 24, list, 0, 0]);
+        let copy = self.atom("XdndActionCopy");
+        self.tell(target, "XdndPosition", [self.id, 0, at.0 << 16 | at.1, 0, copy]);
+        let status = self.until("XdndStatus");
+        assert_eq!(status.data.as_data32()[1] & 1, 1, "it is taken");
+        self.tell(target, "XdndDrop", [self.id, 0, 0, 0, 0]);
+        self.until("XdndFinished");
+    }
+}
+
+#[test]
+fn files_that_are_dropped_are_typed_as_quoted_paths() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh(BYTES);
+    client.wait_text(id, "go");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    let source = Source::on(&display, "file:///tmp/a%20b\r\nfile:///tmp/c\r\n".to_owned());
+    let target: Id = window.id.parse().unwrap();
+    let aware = source.atom("XdndAware");
+    let told = source.x.get_property(false, target, aware, AtomEnum::ATOM, 0, 1).unwrap();
+    assert!(told.reply().unwrap().value32().is_some(), "it takes what is dropped");
+    source.drop_on(target, (600, 400));
+    let wanted: Vec<String> =
+        "'/tmp/a b' /tmp/c ".bytes().map(|byte| format!("{byte:02x}")).collect();
+    wait_until("both paths arrived", PATIENCE, || bytes_of(&client, id) == wanted.join(" "));
+}

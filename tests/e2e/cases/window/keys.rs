@@ -1,0 +1,142 @@
+//! Keys: Roost's stay here and do what they say, every other one reaches the program.
+
+use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
+
+use super::{BYTES, Display, Window, bytes_of, terminals};
+
+#[test]
+fn bound_keys_stay_here_and_all_others_reach_the_program() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh(BYTES);
+    client.wait_text(id, "go");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    let before = client.terminal(id)["size"]["cols"].as_u64().unwrap();
+    window.keys(&["alt+b"]);
+    let cols = || client.terminal(id)["size"]["cols"].as_u64().unwrap();
+    wait_until("the sidebar is gone", PATIENCE, || cols() > before);
+    window.keys(&["a", "ctrl+c", "alt+x", "Up", "ctrl+Right", "BackSpace", "Tab", "Return"]);
+    window.keys(&["ctrl+backslash", "shift+z", "F5"]);
+    let wanted = "61 03 1b 78 1b 5b 41 1b 5b 31 3b 35 43 7f 09 0d 1c 5a 1b 5b 31 35 7e";
+    let seen = || bytes_of(&client, id);
+    wait_until("every byte arrived", PATIENCE, || seen().ends_with("35 7e"));
+    assert_eq!(seen(), wanted);
+}
+
+#[test]
+fn composed_letters_and_those_of_other_layouts_arrive_once() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh(BYTES);
+    client.wait_text(id, "go");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    let seen = || bytes_of(&client, id);
+    let layout = |args: &[&str]| {
+        display.run("setxkbmap", args).success();
+    };
+    layout(&["-layout", "us", "-variant", "intl"]);
+    window.xdotool(&["key", "--delay", "50", "dead_acute", "e"]);
+    wait_until("a letter of two keys", PATIENCE, || seen() == "c3 a9");
+    layout(&["-layout", "de"]);
+    window.xdotool(&["key", "--delay", "50", "udiaeresis"]);
+    wait_until("a letter of its own key", PATIENCE, || seen() == "c3 a9 c3 bc");
+    window.xdotool(&["keydown", "ISO_Level3_Shift", "key", "q", "keyup", "ISO_Level3_Shift"]);
+    wait_until("a sign of the third level", PATIENCE, || seen() == "c3 a9 c3 bc 40");
+}
+
+#[test]
+fn keys_of_roost_do_what_they_say() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let first = client.open_sh("echo one; exec cat");
+    let window = Window::open(&daemon, &display);
+    let shows = |id: u64| {
+        window.wait("the terminal is shown", |seen| {
+            seen["terminal"] == id && seen["over"].is_null() && seen["page"] == "workspace"
+        })
+    };
+    shows(first);
+    window.keys(&["alt+t"]);
+    wait_until("a second tab is there", PATIENCE, || terminals(&client).len() == 2);
+    let second = terminals(&client)[1];
+    shows(second);
+    window.keys(&["ctrl+1"]);
+    shows(first);
+    window.keys(&["ctrl+2"]);
+    shows(second);
+    window.keys(&["alt+shift+bracketright"]);
+    shows(first);
+    window.keys(&["alt+shift+bracketleft"]);
+    shows(second);
+    window.keys(&["alt+shift+l"]);
+    shows(first);
+    for palette in ["alt+shift+p", "alt+shift+t", "alt+shift+o", "alt+shift+e"] {
+        window.keys(&[palette]);
+        window.wait_over(Some("palette"));
+        window.keys(&["Escape"]);
+        window.wait_over(None);
+    }
+    window.keys(&["alt+r"]);
+    window.wait_over(Some("rename"));
+    window.keys(&["ctrl+u"]);
+    window.types("logs");
+    window.keys(&["Return"]);
+    wait_until("the tab has its name", PATIENCE, || client.terminal(first)["title"] == "logs");
+    window.keys(&["alt+shift+r"]);
+    window.wait_over(Some("rename"));
+    window.keys(&["ctrl+u"]);
+    window.types("nest");
+    window.keys(&["Return"]);
+    let project = || client.call("rookery/projects/list", serde_json::json!({}));
+    wait_until("the project has its name", PATIENCE, || project()["projects"][0]["name"] == "nest");
+    let cols = || client.terminal(first)["size"]["cols"].as_u64().unwrap();
+    let before = cols();
+    window.keys(&["alt+equal"]);
+    wait_until("letters are larger", PATIENCE, || cols() < before);
+    window.keys(&["alt+0"]);
+    wait_until("letters are as they were", PATIENCE, || cols() == before);
+    for (key, page) in [
+        ("alt+shift+i", "inbox"),
+        ("alt+shift+h", "threads"),
+        ("alt+shift+comma", "settings"),
+        ("alt+shift+slash", "help"),
+    ] {
+        window.keys(&[key]);
+        window.wait_page(page);
+    }
+    window.keys(&["Escape"]);
+    window.wait_page("workspace");
+    for (key, over) in [("ctrl+shift+f", "find"), ("alt+shift+c", "copy"), ("alt+shift+n", "new")] {
+        window.keys(&[key]);
+        window.wait_over(Some(over));
+        window.keys(&["Escape"]);
+        window.wait_over(None);
+    }
+    window.keys(&["ctrl+2"]);
+    shows(second);
+    window.keys(&["alt+w"]);
+    wait_until("the tab is closed", PATIENCE, || terminals(&client) == [first]);
+    assert_eq!(client.screen(first).trim(), "one", "no key of these was the program's");
+}
+
+#[test]
+fn a_window_that_only_looks_sends_no_key() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh(BYTES);
+    client.wait_text(id, "go");
+    let window = Window::open_with(&daemon, &display, &["--look"], &[]);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    window.keys(&["a", "Return"]);
+    window.clicks(400, 300, "2");
+    window.keys(&["alt+shift+slash"]);
+    window.wait_page("help");
+    assert_eq!(bytes_of(&client, id), "");
+    assert_eq!(client.status()["viewers"][0]["rights"], "look");
+}

@@ -1,0 +1,198 @@
+//! Pages of the window by the keyboard alone: deciding, answering, conversing, supervising, and buttons
+//! under the mouse.
+
+use std::fs;
+
+use rookery_testkit::{Caller, Home, PATIENCE, TestDaemon, git, wait_until};
+use serde_json::{Value, json};
+
+use super::{Display, Window};
+use crate::{
+    face::{agent, write_steps},
+    roder_link::script,
+};
+
+fn requests(client: &Caller) -> Vec<Value> {
+    client.call("rookery/requests/list", json!({}))["requests"].as_array().unwrap().clone()
+}
+
+/// A home in which cards take keys at once.
+fn without_guard() -> Home {
+    let home = Home::new();
+    let dir = home.join("config/roost");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("config.conf"), "answer-guard-ms = 0\n").unwrap();
+    home
+}
+
+#[test]
+fn requests_are_decided_in_the_inbox() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let window = Window::open(&daemon, &display);
+    let turn = roder.turn(&thread, &write_steps("yes", "x\n"));
+    window.wait("one waits", |seen| seen["waiting"] == 1);
+    // Nothing opens by itself.
+    window.wait_page("workspace");
+    window.keys(&["alt+shift+i"]);
+    window.wait_page("inbox");
+    window.press_until("a", || dir.join("yes").exists());
+    roder.until_over(&turn);
+    window.wait("none waits", |seen| seen["waiting"] == 0);
+    window.keys(&["q"]);
+    window.wait_page("workspace");
+
+    let turn = roder.turn(&thread, &write_steps("no", "x\n"));
+    window.wait("another waits", |seen| seen["waiting"] == 1);
+    window.keys(&["alt+shift+i"]);
+    window.wait_page("inbox");
+    let client = daemon.client();
+    // A denial has a reason, and Enter ends it; letters of the reason decide nothing.
+    window.press_until("d", || {
+        window.types("a");
+        window.keys(&["Return"]);
+        requests(&client).is_empty()
+    });
+    roder.until_over(&turn);
+    assert!(!dir.join("no").exists());
+}
+
+#[test]
+fn questions_are_answered_by_digit_and_by_text() {
+    let daemon = TestDaemon::start_in(without_guard());
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let option = |label: &str| json!({ "label": label, "description": label });
+    let question = |id: &str| {
+        json!({
+            "header": "H", "id": id, "question": format!("Which {id}?"),
+            "options": [option("mdBook"), option("rustdoc")],
+        })
+    };
+    let args = json!({ "questions": [question("format"), question("place")] });
+    let steps = json!([{ "tool": "request_user_input", "args": args }, { "text": "thanks" }]);
+    let turn = roder.turn(&thread, &script(&steps));
+    let window = Window::open_with(&daemon, &display, &["--page", "inbox"], &[]);
+    window.wait("one waits", |seen| seen["page"] == "inbox" && seen["waiting"] == 1);
+    let client = daemon.client();
+    window.keys(&["2"]);
+    window.keys(&["3"]);
+    window.types("in the attic");
+    window.press_until("Return", || requests(&client).is_empty());
+    roder.until_over(&turn);
+    let stored = roder.stored(&thread).to_string();
+    assert!(stored.contains("in the attic") && stored.contains("rustdoc"), "{stored}");
+}
+
+#[test]
+fn a_thread_is_begun_steered_and_stopped() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let root = daemon.home().path();
+    client.call("rookery/projects/create", json!({ "name": "work", "root": root }));
+    let window = Window::open(&daemon, &display);
+    window.keys(&["alt+shift+n"]);
+    window.wait_over(Some("new"));
+    window.types(&script(&json!([{ "text": "on it" }, { "hang": true }])));
+    window.keys(&["Return"]);
+    window.wait_page("thread");
+    let mut roder = crate::roder_link::Peer::to(&daemon);
+    let list = roder.call("thread/list", json!({}));
+    let thread = list["data"][0]["id"].as_str().unwrap().to_owned();
+    window.types("also this");
+    window.keys(&["Return"]);
+    wait_until("it was steered", PATIENCE, || {
+        roder.stored(&thread).to_string().contains("also this")
+    });
+    let is_running = |roder: &mut crate::roder_link::Peer| {
+        let stored = roder.stored(&thread);
+        stored["turns"].as_array().unwrap().iter().any(|turn| turn["status"] == "inProgress")
+    };
+    window.keys(&["Escape", "Escape"]);
+    wait_until("it was stopped", PATIENCE, || !is_running(&mut roder));
+}
+
+fn repository(daemon: &TestDaemon) -> std::path::PathBuf {
+    let repo = daemon.home().join("repo");
+    fs::create_dir(&repo).unwrap();
+    git(&repo, &["init", "-q", "-b", "main"]);
+    fs::write(repo.join("a"), "one\n").unwrap();
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "first"]);
+    fs::canonicalize(repo).unwrap()
+}
+
+#[test]
+fn a_review_is_commented_and_decided() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let repo = repository(&daemon);
+    client.call("rookery/projects/create", json!({ "name": "repo", "root": repo }));
+    let dir = repo.to_str().unwrap();
+    let opened = daemon.rookery(&["open", "-C", dir, "--title", "api", "--", "cat"]).success();
+    let agent: u64 = opened.trim().parse().unwrap();
+    fs::write(repo.join("a"), "two\n").unwrap();
+    let mut asks = daemon.home().command(rookery_testkit::rookery_binary());
+    asks.current_dir(&repo).args(["review", "request", "look", "at", "it"]);
+    let review = rookery_testkit::Finished::of(asks).success().trim().to_owned();
+    let window = Window::open_with(&daemon, &display, &["--page", "reviews"], &[]);
+    window.wait_page("reviews");
+    window
+        .press_until("Return", || window.trace.last().is_some_and(|seen| seen["page"] == "review"));
+    let told = || client.call("rookery/reviews/get", json!({ "id": review }));
+    // The lines come after the page; until then there is nothing to comment.
+    wait_until("a comment is made", PATIENCE, || {
+        window.keys(&["j", "c"]);
+        window.types("why two");
+        window.keys(&["Return", "Escape"]);
+        if window.trace.last().is_some_and(|seen| seen["page"] != "review") {
+            window.keys(&["Return"]);
+        }
+        told()["comments"].as_array().is_some_and(|it| !it.is_empty())
+    });
+    window.wait_page("review");
+    window.press_until("r", || told()["status"] == "changes_requested");
+    client.wait_text(agent, "why two");
+    window.press_until("a", || told()["status"] == "approved");
+}
+
+#[test]
+fn checkpoints_are_made_and_restored_and_other_lists_are_read() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let repo = repository(&daemon);
+    client.call("rookery/projects/create", json!({ "name": "repo", "root": repo }));
+    let window = Window::open_with(&daemon, &display, &["--page", "checkpoints"], &[]);
+    window.wait_page("checkpoints");
+    let made = || {
+        let list = client.call("rookery/checkpoints/list", json!({}));
+        list["checkpoints"].as_array().unwrap().len()
+    };
+    fs::write(repo.join("a"), "kept\n").unwrap();
+    window.keys(&["n"]);
+    window.types("before");
+    window.keys(&["Return"]);
+    wait_until("it is made", PATIENCE, || made() == 1);
+    fs::write(repo.join("a"), "spoiled\n").unwrap();
+    window.press_until("shift+r", || {
+        window.trace.last().is_some_and(|seen| seen["over"] == "dialog")
+    });
+    window.keys(&["Return"]);
+    wait_until("it is restored", PATIENCE, || {
+        fs::read_to_string(repo.join("a")).is_ok_and(|text| text == "kept\n")
+    });
+    wait_until("what was there is kept", PATIENCE, || made() == 2);
+    for page in ["worktrees", "audit", "reviews", "threads"] {
+        window.keys(&["alt+shift+p"]);
+        window.wait_over(Some("palette"));
+        window.types(&format!("open {page}"));
+        window.keys(&["Return"]);
+        window.wait_page(page);
+        window.keys(&["q"]);
+        window.wait_page("workspace");
+    }
+}

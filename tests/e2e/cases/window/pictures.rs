@@ -1,0 +1,132 @@
+//! Pixels: what the window shows is what the daemon draws, and cells meet at every scale.
+
+use std::{fs, io::BufReader, process::Stdio};
+
+use rookery_testkit::{PATIENCE, TestDaemon, eventually};
+
+use super::{Display, Window};
+
+/// Pixels of a picture: red, green and blue.
+#[derive(PartialEq)]
+struct Pixels {
+    width: usize,
+    height: usize,
+    rgb: Vec<[u8; 3]>,
+}
+
+impl Pixels {
+    /// What a window shows.
+    pub(super) fn of_window(window: &Window<'_>) -> Pixels {
+        let mut command = window.display.command("xwd");
+        command.args(["-silent", "-id", &window.id]).stdout(Stdio::piped());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Pixels::of_xwd(&output.stdout)
+    }
+
+    /// A dump of X: a head of big-endian words, a table of colors, and rows of pixels.
+    fn of_xwd(dump: &[u8]) -> Pixels {
+        let word = |index: usize| {
+            let bytes = &dump[index * 4..index * 4 + 4];
+            u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize
+        };
+        let (width, height, stride) = (word(4), word(5), word(12));
+        assert_eq!((word(7), word(11)), (0, 32), "least byte first, four bytes a pixel");
+        let data = &dump[word(0) + word(19) * 12..];
+        let pixel = |at: usize| [data[at + 2], data[at + 1], data[at]];
+        let at = |index: usize| index / width * stride + index % width * 4;
+        Pixels { width, height, rgb: (0..width * height).map(|it| pixel(at(it))).collect() }
+    }
+
+    /// The picture that the daemon draws of the desk.
+    fn of_daemon(daemon: &TestDaemon, scale: &str) -> Pixels {
+        let file = daemon.home().join("picture.png");
+        let path = file.to_str().unwrap();
+        daemon.rookery(&["roostctl", "screenshot", "--scale", scale, "--out", path]).success();
+        let decoder = png::Decoder::new(BufReader::new(fs::File::open(&file).unwrap()));
+        let mut reader = decoder.read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut bytes).unwrap();
+        assert_eq!(info.color_type, png::ColorType::Rgb);
+        let rgb = bytes[..info.buffer_size()].chunks_exact(3).map(|it| [it[0], it[1], it[2]]);
+        Pixels { width: info.width as usize, height: info.height as usize, rgb: rgb.collect() }
+    }
+
+    /// How many pixels differ, and where the first of them is.
+    fn difference(&self, other: &Pixels) -> Option<(usize, (usize, usize))> {
+        assert_eq!((self.width, self.height), (other.width, other.height));
+        let differ = || self.rgb.iter().zip(&other.rgb).enumerate().filter(|(_, (a, b))| a != b);
+        let (first, _) = differ().next()?;
+        Some((differ().count(), (first % self.width, first / self.width)))
+    }
+}
+
+/// Prints what is hard to draw: boxes, colors, wide and combining characters.
+const SIGHTS: &str = r"printf '\033[31mred\033[0m \033[1;4mbold\033[0m \033[7minverse\033[0m\n'
+printf '┌──┬──┐\n│  │  │\n└──┴──┘\n日本 e\314\201 ▁▂▃ ⣿\nsights\n'; exec cat";
+
+fn pictures_are_equal(scale: &str) {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh(SIGHTS);
+    client.wait_text(id, "sights");
+    let window = Window::open_with(&daemon, &display, &[], &[("WINIT_X11_SCALE_FACTOR", scale)]);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    // Beside the window nothing is under the mouse.
+    window.xdotool(&["mousemove", "2590", "1590"]);
+    // Frames come in pieces; what counts is what remains.
+    let mut last = None;
+    let shown = eventually("the pictures are equal", PATIENCE, || {
+        let (shown, drawn) = (Pixels::of_window(&window), Pixels::of_daemon(&daemon, scale));
+        last = shown.difference(&drawn);
+        last.is_none().then_some(shown)
+    });
+    // A part that is drawn anew is as a whole picture would have it.
+    window.types("some more text");
+    client.wait_text(id, "some more text");
+    eventually("they are equal again", PATIENCE, || {
+        let (now, drawn) = (Pixels::of_window(&window), Pixels::of_daemon(&daemon, scale));
+        (now.difference(&drawn).is_none() && now != shown).then_some(())
+    });
+}
+
+#[test]
+fn it_shows_what_the_daemon_draws() {
+    pictures_are_equal("1");
+}
+
+#[test]
+fn it_shows_what_the_daemon_draws_at_twice_the_size() {
+    pictures_are_equal("2");
+}
+
+#[test]
+fn at_a_broken_scale_cells_meet() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    // A block of full cells, ten by five, in one color that nothing else has.
+    let id = client.open_sh(
+        r"printf '\033[38;2;250;10;200m'; for row in 1 2 3 4 5; do printf '██████████\n'; done
+printf '\033[0mblock\n'; exec cat",
+    );
+    client.wait_text(id, "block");
+    let env = [("WINIT_X11_SCALE_FACTOR", "1.25")];
+    let window = Window::open_with(&daemon, &display, &[], &env);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    eventually("the block is whole", PATIENCE, || {
+        let shown = Pixels::of_window(&window);
+        let ink = [250, 10, 200];
+        let at = |index: &usize| (*index % shown.width, *index / shown.width);
+        let found: Vec<(usize, usize)> =
+            (0..shown.rgb.len()).filter(|it| shown.rgb[*it] == ink).map(|it| at(&it)).collect();
+        let left = found.iter().map(|it| it.0).min()?;
+        let right = found.iter().map(|it| it.0).max()? + 1;
+        let top = found.iter().map(|it| it.1).min()?;
+        let bottom = found.iter().map(|it| it.1).max()? + 1;
+        let (width, height) = (right - left, bottom - top);
+        // No gap, no blurred edge, and every cell as wide as the next.
+        (found.len() == width * height && width % 10 == 0 && height % 5 == 0).then_some(())
+    });
+}
