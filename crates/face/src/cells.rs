@@ -177,3 +177,18 @@ pub fn wrap_exact(text: &str, cells: u16) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_and_wrapped() {
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap_exact("a  b  c", 3), ["a  ", "b  ", "c"]);
+        assert_eq!(wrap("", 3), [""]);
+    }
+}

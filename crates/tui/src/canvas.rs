@@ -326,14 +326,4 @@ mod tests {
         assert_eq!(glyph("\u{1b}"), Glyph::Char(' '));
         assert_eq!(glyph("\u{202e}"), Glyph::Char(' '));
     }
-
-    #[test]
-    fn texts_are_cut_and_wrapped() {
-        assert_eq!(cut("abcdef", 4), "abc…");
-        assert_eq!(cut("日本語", 4), "日…");
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
-        assert_eq!(wrap_exact("a  b  c", 3), ["a  ", "b  ", "c"]);
-        assert_eq!(wrap("", 3), [""]);
-    }
 }

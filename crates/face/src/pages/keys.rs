@@ -55,7 +55,7 @@ impl App {
     }
 
     /// A click on a row of the page.
-    pub(crate) fn click_row(&mut self, cx: &Cx<'_>, index: usize, clicks: u8) {
+    pub fn click_row(&mut self, cx: &Cx<'_>, index: usize, clicks: u8) {
         match App::page(cx) {
             Page::Inbox { .. } => {
                 self.select_row(cx, index);
