@@ -189,7 +189,10 @@ impl Play {
             }
             _ => {
                 let n = self.next_input();
-                self.view("focus", json!({"n": n, "has": n % 2 == 0, "visible": n % 5 != 0}));
+                self.view(
+                    "focus",
+                    json!({"n": n, "has": n.is_multiple_of(2), "visible": !n.is_multiple_of(5)}),
+                );
             }
         }
     }
