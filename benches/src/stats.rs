@@ -58,6 +58,12 @@ impl Figure {
 #[derive(Default)]
 pub(crate) struct Times(Vec<Vec<f64>>);
 
+/// One figure of many measurements, such as their median.
+pub(crate) type Share = fn(&Times) -> Option<Figure>;
+
+/// The shares that every row of latencies has, by name.
+pub(crate) const SHARES: [(&str, Share); 2] = [("p50", Times::p50), ("p99", Times::p99)];
+
 impl Times {
     /// Begins a batch.
     pub(crate) fn begin(&mut self) {

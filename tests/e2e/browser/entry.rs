@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::chromium::Browser;
 use crate::page::{Page, WIDE, pairing};
 
-/// A server of somebody else's page; gives its port.
+/// Serves a page of another origin; returns its port.
 fn serve_foreign() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

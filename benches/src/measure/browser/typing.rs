@@ -11,7 +11,7 @@ use crate::child::PROMPT;
 use crate::chromium::Chromium;
 use crate::gate::pause;
 use crate::report::{Better, Report};
-use crate::stats::{Figure, Times};
+use crate::stats::{SHARES, Times};
 
 /// Letters that are typed, and how many are on one line.
 const LETTERS: &[u8] = b"qwy";
@@ -28,9 +28,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
             // It has one terminal.
             Meanwhile::OtherTab | Meanwhile::OtherPane => None,
         };
-        let shares: [(&str, fn(&Times) -> Option<Figure>); 2] =
-            [("p50", Times::p50), ("p99", Times::p99)];
-        for (which, share) in shares {
+        for (which, share) in SHARES {
             let name = format!("key to paint{}, {which}", meanwhile.words());
             let mut made = row(name, "µs", Better::Lower);
             (made.rookery, made.xterm_js) = (share(&own), peer.as_ref().and_then(share));

@@ -9,7 +9,7 @@ use crate::outer::Outer;
 use crate::peers::SessionServer as _;
 use crate::process;
 use crate::report::{Better, Report};
-use crate::stats::Times;
+use crate::stats::{SHARES, Times};
 
 /// Letters that no escape sequence of ours or tmux's ends with, and that no status line has.
 const LETTERS: &[u8] = b"QWY";
@@ -38,9 +38,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
             let mut client = tmux_client(tmux, FIRST_WINDOW)?;
             press(bench, &mut client, meanwhile)
         });
-        type Share = fn(&Times) -> Option<crate::stats::Figure>;
-        let quantiles: [(&str, Share); 2] = [("p50", Times::p50), ("p99", Times::p99)];
-        for (which, share) in quantiles {
+        for (which, share) in SHARES {
             let beside = tmux.as_ref().and_then(share);
             let name = format!("key to paint{}, {which}", meanwhile.words());
             let mut made = row(name, "µs", Better::Lower);

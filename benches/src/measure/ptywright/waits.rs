@@ -13,7 +13,7 @@ use crate::peers::pexpect::Pexpect;
 use crate::peers::tmux::{Control, Tmux};
 use crate::peers::{self, LARGE, Session, Size, USUAL, tui_test};
 use crate::report::{Better, Report, Row};
-use crate::stats::{Figure, Times};
+use crate::stats::{SHARES, Times};
 
 /// Between a wait and the write that ends it: there is no signal that a wait is pending, so every peer gets this long.
 const SETTLE: Duration = Duration::from_millis(2);
@@ -46,7 +46,7 @@ fn push(report: &mut Report, size: Size, waits: &Waits) {
         for side in Side::OWN {
             let own = waits.own.iter().find(|(key, _)| *key == (side, has_cells));
             let Some((_, own)) = own else { continue };
-            for (share, figure) in QUANTILES {
+            for (share, figure) in SHARES {
                 let of = |times: &Option<Times>| times.as_ref().and_then(figure);
                 let name = format!(
                     "child write to wait reply, {}, {}, {}, {share}",
@@ -67,11 +67,6 @@ fn push(report: &mut Report, size: Size, waits: &Waits) {
         }
     }
 }
-
-/// A quantile and its name.
-type Quantile = (&'static str, fn(&Times) -> Option<Figure>);
-
-const QUANTILES: [Quantile; 2] = [("p50", Times::p50), ("p99", Times::p99)];
 
 fn with_target(row: Row, size: Size, has_cells: bool) -> Row {
     let (ptywright, pexpect) = (row.ptywright, row.pexpect);

@@ -20,7 +20,7 @@ use super::{Bench, Section, keep_going};
 use crate::client::Client;
 use crate::peers::roder::{AppServer, Kind, start_thread};
 use crate::report::{Better, Report, Row};
-use crate::stats::{Figure, Times};
+use crate::stats::Figure;
 
 /// How long a server may be silent while something is to come.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
@@ -141,12 +141,6 @@ fn or_leave<T>(
 fn row(what: impl Into<String>, unit: &'static str, better: Better, (rookery, roder): Pair) -> Row {
     Row { rookery, roder, ..Row::new(Section::Roder.name(), what, unit, better) }
 }
-
-/// Median and p99 of times.
-const SHARES: [(&str, Share); 2] = [("p50", Times::p50), ("p99", Times::p99)];
-
-/// A figure out of many times.
-type Share = fn(&Times) -> Option<Figure>;
 
 /// Microseconds in a millisecond.
 const MILLI: f64 = 1_000.0;

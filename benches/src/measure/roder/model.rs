@@ -6,15 +6,14 @@ use serde_json::Value;
 
 use super::deltas::Told;
 use super::{
-    COMPLETED, DELTA, OWN, SHARES, SILENCE_LIMIT, check_completed, kinds, name, or_leave, row,
-    turn_request,
+    COMPLETED, DELTA, OWN, SILENCE_LIMIT, check_completed, kinds, name, or_leave, row, turn_request,
 };
 use crate::client::Client;
 use crate::measure::Bench;
 use crate::model_server::{ModelServer, PIECE};
 use crate::peers::roder::{AppServer, Kind, start_thread};
 use crate::report::{Better, Report};
-use crate::stats::{Figure, Times};
+use crate::stats::{Figure, SHARES, Times};
 
 /// A provider that both can be told to find elsewhere, and a model of it that both know.
 const PROVIDER: &str = "deepseek";

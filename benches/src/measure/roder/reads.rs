@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use serde_json::json;
 
-use super::{MILLI, SHARES, kinds, name, or_leave, row, run_turn, start};
+use super::{MILLI, kinds, name, or_leave, row, run_turn, start};
 use crate::client::Client;
 use crate::measure::Bench;
 use crate::peers::roder::{Kind, start_thread};
 use crate::report::{Better, Report};
-use crate::stats::Times;
+use crate::stats::{SHARES, Times};
 
 /// Items of the threads that are read; each turn of the mock has two.
 const ITEMS: [usize; 2] = [500, 5_000];

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::{Group, MILLI, OWN, SHARES, kinds, name, or_leave, row};
+use super::{Group, MILLI, OWN, kinds, name, or_leave, row};
 use crate::measure::Bench;
 use crate::peers::roder::{AppServer, Kind, start_thread};
 use crate::report::{Better, Report};
-use crate::stats::Times;
+use crate::stats::{SHARES, Times};
 
 /// What a cold start may take, in ms.
 const COLD_LIMIT: f64 = 60.0;

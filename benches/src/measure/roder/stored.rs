@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::{MILLI, SHARES, SILENCE_LIMIT, or_leave, row, run_turns, start, start_threads};
+use super::{MILLI, SILENCE_LIMIT, or_leave, row, run_turns, start, start_threads};
 use crate::client::Client;
 use crate::measure::Bench;
 use crate::memory::Memory;
@@ -13,7 +13,7 @@ use crate::peers::SessionServer as _;
 use crate::peers::roder::Kind;
 use crate::peers::rookery::Rookery;
 use crate::report::{Better, Report};
-use crate::stats::{Figure, Times};
+use crate::stats::{Figure, SHARES, Times};
 
 /// Threads at first, which the peer gets too, and in the end.
 const SOME: usize = 1_000;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Group, MILLI, OWN, SHARES, name, row, run_turn, run_turns, start_threads};
+use super::{Group, MILLI, OWN, name, row, run_turn, run_turns, start_threads};
 use crate::measure::Bench;
 use crate::peers::roder::start_thread;
 use crate::report::{Better, Report};
-use crate::stats::{Figure, Times};
+use crate::stats::{Figure, SHARES, Times};
 
 /// What a turn may take, in ms.
 const TURN_LIMIT: f64 = 15.0;

@@ -13,7 +13,7 @@ use crate::peers::SessionServer as _;
 use crate::peers::rookery::Rookery;
 use crate::peers::x_terminals::Kind;
 use crate::report::{Better, Report};
-use crate::stats::{Figure, Times};
+use crate::stats::{SHARES, Times};
 use crate::x11::{Keysym, is_like};
 
 /// The key that is pressed.
@@ -45,9 +45,7 @@ pub(super) fn run(bench: &Bench, stage: &mut Stage, report: &mut Report) -> anyh
             }
             Ok(times)
         })?;
-        let shares: [(&str, fn(&Times) -> Option<Figure>); 2] =
-            [("p50", Times::p50), ("p99", Times::p99)];
-        for (which, share) in shares {
+        for (which, share) in SHARES {
             let mut figures = Figures::default();
             measured.iter().for_each(|(whose, times)| figures.set(*whose, share(times)));
             let (xterm, alacritty) = (figures.xterm, figures.alacritty);

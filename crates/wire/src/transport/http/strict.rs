@@ -127,7 +127,7 @@ impl AsyncWrite for Strict {
 /// Where a head ends.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    /// After so many bytes.
+    /// After this many bytes.
     At(usize),
     /// After bytes that have not come yet.
     NotYet,
