@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// Show terminals, agents and what needs your attention, in this terminal
     ///
     /// Ctrl+\ and then ? lists every key; ctrl+\ q leaves, and everything keeps running. Exits with 2
-    /// inside a terminal of the same daemon and with 1 if no daemon can be had.
+    /// inside a terminal of the same daemon and with 1 if no daemon can be started.
     Tui(Tui),
     /// Serve the page for browsers and phones, and pair devices with it
     ///
@@ -143,21 +143,21 @@ pub(crate) enum Command {
     Inbox(Inbox),
     /// Approve an agent's request
     ///
-    /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
+    /// Exits with 0 when the request was settled by this command and 4 when already settled.
     Approve(Approve),
     /// Deny an agent's request
     ///
-    /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
+    /// Exits with 0 when the request was settled by this command and 4 when already settled.
     Deny(Deny),
     /// Answer an agent's questions
     ///
-    /// Exits with 0 when the request was settled by this command and 4 when it was settled before.
+    /// Exits with 0 when the request was settled by this command and 4 when already settled.
     Answer(Answer),
     /// Run scripts that start child agents and combine their answers
     Workflow(Workflow),
     /// Keep what agents should know in other threads as well
     Memory(Memory),
-    /// Use files that a project has for other agents
+    /// Import files that other agents left in a project
     Imports(Imports),
     /// Manage the skills that agents can read
     Skills(Skills),
@@ -198,7 +198,7 @@ pub(crate) enum Command {
     /// Act as roder, also when called by that name
     #[command(disable_help_flag = true)]
     Roder(Persona),
-    /// Start and steer tasks in the words of Roo Code
+    /// Start and control tasks over the Roo Code protocol
     Roo(Roo),
     /// Act as ptywright, also when called by that name
     #[command(disable_help_flag = true)]

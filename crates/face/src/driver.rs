@@ -103,7 +103,7 @@ impl Driver {
         tokio::select! {
             news = self.face.next() => match news {
                 Some(news) => self.news(news),
-                None => Err("the daemon refused this face".to_owned()),
+                None => Err("the daemon refused the connection".to_owned()),
             },
             (ask, reply) = self.calls.next(), if !self.calls.is_empty() => {
                 self.with(|app, cx| app.reply(cx, ask, reply));

@@ -193,7 +193,7 @@ pub struct Task {
     pub key: String,
     /// What a node has to have for it.
     pub needs: Vec<String>,
-    /// What is to be done.
+    /// Assignment: what the task should do.
     pub spec: TaskSpec,
     /// The thread it belongs to.
     pub thread: Option<ThreadId>,

@@ -126,7 +126,7 @@ pub enum PlanStepStatus {
 pub struct PlanStep {
     /// Its name in the ledger; empty in a plan.
     pub id: String,
-    /// What is to be done.
+    /// Assignment: what the task should do.
     pub content: String,
     /// Where it stands.
     pub status: PlanStepStatus,

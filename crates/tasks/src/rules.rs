@@ -56,7 +56,7 @@ pub enum Cancelling {
 
 /// The record is not this attempt's any more: another node has it, or it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the task is in other hands")]
+#[error("another executor holds the task")]
 pub struct Fenced;
 
 /// Whether a task is done again elsewhere when its node is lost.

@@ -48,7 +48,7 @@ impl From<PlanStepStatus> for TeamTaskStatus {
 pub struct TeamTask {
     /// Its name in the ledger.
     pub id: String,
-    /// What is to be done.
+    /// Assignment: what the task should do.
     pub title: String,
     /// Where it stands.
     pub status: TeamTaskStatus,

@@ -272,7 +272,7 @@ fn a_paste_onto_a_page_without_a_field_is_refused() {
     bench.inbox();
     bench.step(|app, cx| app.paste(cx, "a".to_owned(), false));
     assert!(bench.app.take_effects().is_empty());
-    assert_eq!(bench.note(), "nothing here takes a paste");
+    assert_eq!(bench.note(), "cannot paste here");
 }
 
 #[test]

@@ -72,7 +72,7 @@ export const actions = {
   },
 
   async newThread() {
-    if (this.rights === "look") return this.toast("warn", "this device only looks");
+    if (this.rights === "look") return this.toast("warn", "this device is read-only");
     const project = this.scene.sidebar?.projects.find((one) => one.active)?.id;
     (await import("./pages/thread_new.js")).newThread(this, project);
   },

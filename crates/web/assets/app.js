@@ -259,7 +259,7 @@ class App {
     if (this.viewer === null && error.code === 4401) return this.unknown(null);
     this.setState("denied");
     const isKnown = error.code !== 4401;
-    const title = isKnown ? "The daemon refuses this page" : "This device may not look any more";
+    const title = isKnown ? "The daemon refuses this page" : "This device no longer has access";
     text(document.getElementById("denied-title"), title);
     text(document.getElementById("denied-why"), isKnown ? error.message : "It was revoked, or its pairing ran out.");
     this.alert(title);

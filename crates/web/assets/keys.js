@@ -217,7 +217,7 @@ export class Keys {
     if (app.word() !== "workspace" && app.pagePaste(event)) return;
     event.preventDefault();
     if (app.state !== "open") return app.refuse();
-    if (app.word() !== "workspace" || app.terminal === null) return app.message("warn", "nothing here takes a paste");
+    if (app.word() !== "workspace" || app.terminal === null) return app.message("warn", "cannot paste here");
     if (text !== "") app.type.paste(app.target, text);
   }
 }

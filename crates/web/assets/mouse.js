@@ -182,7 +182,7 @@ export class Mouse {
     if (!pane) return;
     event.preventDefault();
     if (text) this.app.type.paste(pane.t, text);
-    else this.app.message("warn", "a browser tells no paths of files; drop them into a message to an agent");
+    else this.app.message("warn", "browsers do not reveal file paths; drop files into a message to an agent");
   }
 }
 

@@ -14,7 +14,7 @@ export const typing = {
   /** Whether a program takes input; says why not. */
   takesInput(t) {
     if (this.state !== "open") return this.refuse(), false;
-    if (this.rights !== "full") return this.message("warn", this.rights === "look" ? "this device only looks" : "this device decides, but does not type"), false;
+    if (this.rights !== "full") return this.message("warn", this.rights === "look" ? "this device is read-only" : "this device may decide but not type"), false;
     if (this.term(t)?.ended) return this.message("warn", "the program has ended; x after the prefix closes the tab"), false;
     return true;
   },
@@ -54,13 +54,13 @@ export const typing = {
 
   /** Pastes what the browser's clipboard has, where it may be read. */
   async pasteHere() {
-    if (this.terminal === null) return this.message("warn", "nothing here takes a paste");
+    if (this.terminal === null) return this.message("warn", "cannot paste here");
     try {
       const words = await navigator.clipboard.readText();
       this.focus(true);
       if (words) this.type.paste(this.terminal, words);
     } catch {
-      this.message("warn", "the browser does not give its clipboard away; ctrl+shift+v pastes");
+      this.message("warn", "the browser denies clipboard access; ctrl+shift+v pastes");
     }
   },
 
@@ -75,7 +75,7 @@ export const typing = {
   /** To the clipboard of this machine; says so once it is there. */
   async copy(words) {
     const isDone = (await this.writeClipboard(words)) || this.copyByEvent(words);
-    this.toast(isDone ? "info" : "warn", isDone ? "copied" : "the browser did not take it");
+    this.toast(isDone ? "info" : "warn", isDone ? "copied" : "the browser denied writing to the clipboard");
     this.announce(isDone ? "copied" : "not copied");
     return isDone;
   },

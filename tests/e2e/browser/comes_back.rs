@@ -171,7 +171,7 @@ fn a_device_that_looks_sends_no_key_and_changes_no_size() {
     other.type_keys("q");
     other.until(
         "it says so",
-        "return document.getElementById('message').textContent === 'this device only looks'",
+        "return document.getElementById('message').textContent === 'this device is read-only'",
         &[],
     );
     assert_eq!(size(&page), before);

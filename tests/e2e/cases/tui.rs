@@ -210,7 +210,7 @@ fn a_face_that_only_looks_sends_no_key() {
     pty.wait_text("go");
     pty.wait_text("look");
     pty.send(b"typed");
-    pty.wait_text("this face only looks");
+    pty.wait_text("read-only: nothing is sent or decided here");
     client.write(id, "after\n");
     client.wait_text(id, "after");
     assert!(!client.screen(id).contains("typed"));

@@ -47,7 +47,7 @@ pub enum Verdict {
 /// A verdict and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// What is to be done.
+    /// Assignment: what the task should do.
     pub verdict: Verdict,
     /// Why, in words for people and models.
     pub reason: String,

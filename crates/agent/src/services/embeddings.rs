@@ -31,7 +31,7 @@ pub async fn embed(service: &Service, texts: &[&str]) -> Result<Vec<Vec<f32>>, S
 
 /// The vectors of an answer, which may come in any order.
 fn read(answer: &Value, count: usize, size: Option<u32>) -> Result<Vec<Vec<f32>>, String> {
-    let wrong = |why: &str| format!("its answer is no list of vectors: {why}");
+    let wrong = |why: &str| format!("its answer is not a list of vectors: {why}");
     let data = answer["data"].as_array().ok_or_else(|| wrong("there is no data"))?;
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
     for (place, entry) in data.iter().enumerate() {
@@ -43,7 +43,7 @@ fn read(answer: &Value, count: usize, size: Option<u32>) -> Result<Vec<Vec<f32>>
         let values = values.ok_or_else(|| wrong("a vector is missing or too long"))?;
         let number = |value: &Value| value.as_f64().map(|value| value as f32);
         let values: Option<Vec<f32>> = values.iter().map(number).collect();
-        *slot = Some(values.ok_or_else(|| wrong("a vector has something that is no number"))?);
+        *slot = Some(values.ok_or_else(|| wrong("a vector has an element that is not a number"))?);
     }
     let vectors: Option<Vec<Vec<f32>>> = vectors.into_iter().collect();
     let vectors = vectors.ok_or_else(|| wrong("one is missing"))?;

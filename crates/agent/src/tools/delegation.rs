@@ -82,7 +82,7 @@ struct CompletionArgs {
 pub struct Delegation {
     /// The slug of the role to work in.
     pub role: String,
-    /// What is to be done.
+    /// Assignment: what the task should do.
     pub message: String,
 }
 

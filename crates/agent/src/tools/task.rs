@@ -34,7 +34,7 @@ pub(super) const TASK: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TaskArgs {
-    /// What is to be done, in three to five words.
+    /// Assignment: what the task should do, in three to five words.
     description: String,
     /// All that is to be known and done.
     prompt: String,
@@ -70,7 +70,7 @@ impl LaneArg {
 /// A child agent to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskCall {
-    /// What is to be done, in a few words.
+    /// Assignment: what the task should do, in a few words.
     pub description: String,
     /// All that is to be known and done.
     pub prompt: String,

@@ -9,7 +9,7 @@ pub(crate) struct Login {
     /// Account [default: the only one that is set up]
     #[arg(value_enum)]
     pub(crate) account: Option<Account>,
-    /// Type a code on any device, or come back from a browser on this machine [default: as set]
+    /// Sign in with a code on any device, or in a browser on this machine [default: as configured]
     #[arg(long, value_enum)]
     pub(crate) flow: Option<LoginFlow>,
     /// Stop waiting after SECS seconds, at most 900
@@ -21,7 +21,7 @@ pub(crate) struct Login {
     /// Sign out instead
     #[arg(long, conflicts_with_all = ["flow", "timeout", "status"])]
     pub(crate) logout: bool,
-    /// Print JSON; while signing in, one line when you are needed and one at the end
+    /// Print JSON: one line when your input is needed, one at the end
     #[arg(long)]
     pub(crate) json: bool,
 }

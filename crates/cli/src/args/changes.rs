@@ -48,7 +48,7 @@ pub(crate) struct ChangesLs {
 /// Arguments of `rookery changes show`.
 #[derive(Debug, Args)]
 pub(crate) struct ChangesShow {
-    /// The file, from the top of the work tree on
+    /// File, relative to the top of the work tree
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) path: String,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(crate) enum Area {
     Staged,
     /// Only in the work tree
     Unstaged,
-    /// In files that git does not know
+    /// In untracked files
     Untracked,
 }
 
@@ -94,7 +94,7 @@ pub(crate) enum HunkAction {
     Show(HunkShow),
     /// Put the old lines of a hunk back
     ///
-    /// Exits with 0 when it was rolled back. A file that has other lines by now is left alone.
+    /// Exits with 0 when it was rolled back. A file whose lines have changed since is left unchanged.
     Rollback(HunkRollback),
 }
 

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Tui {
-    /// Only look: no key reaches a program and nothing is decided
+    /// Read-only: send no keys and decide nothing
     #[arg(long)]
     pub(crate) look: bool,
     /// One column of text without lines, for screen readers
@@ -24,10 +24,10 @@ pub(crate) struct Tui {
 #[cfg(feature = "window")]
 #[derive(Debug, Default, Args)]
 pub(crate) struct Window {
-    /// Open another window also if there is one
+    /// Open another window even if one is open
     #[arg(long)]
     pub(crate) new: bool,
-    /// Only look: no key reaches a program and nothing is decided
+    /// Read-only: send no keys and decide nothing
     #[arg(long)]
     pub(crate) look: bool,
     /// Append a line of JSON for each picture that was shown

@@ -14,7 +14,7 @@ pub(crate) struct Imports {
 /// What to do with imports.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportsAction {
-    /// List what can be imported, and what is
+    /// List items that can be imported, and those that are
     #[command(visible_aliases = ["scan", "list"])]
     Ls(ImportsLs),
     /// Show an item: what it holds, and what it would start
@@ -26,11 +26,11 @@ pub(crate) enum ImportsAction {
     /// on the terminal, or by --yes. It has to be approved again when its file changes. Exits with 3 when it
     /// was not approved.
     Enable(ImportsEnable),
-    /// Keep an item from taking effect
+    /// Disable an item
     Ignore(ImportsItem),
     /// Look again for items whose files changed or are gone
     Refresh(ImportsPlace),
-    /// Take back what was decided about an item; its file stays
+    /// Reset the decision about an item; its file stays
     #[command(visible_alias = "rm")]
     Remove(ImportsItem),
 }
@@ -104,9 +104,9 @@ pub(crate) enum SkillsAction {
     Ls(ImportsPlace),
     /// Show a skill
     Show(SkillsItem),
-    /// Tell agents in this workspace of a skill
+    /// Offer a skill to agents in this workspace
     Enable(SkillsItem),
-    /// Stop telling agents of a skill
+    /// Stop offering a skill to agents in this workspace
     Disable(SkillsItem),
 }
 

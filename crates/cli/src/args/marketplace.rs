@@ -159,7 +159,7 @@ pub(crate) enum PluginAction {
 pub(crate) struct PluginInstall {
     /// The plugin, as MARKETPLACE:PLUGIN
     pub(crate) plugin: String,
-    /// Install every marketplace's variant of it, or none
+    /// Install the variants of all marketplaces, or none
     #[arg(long)]
     pub(crate) all_variants: bool,
     /// Print JSON

@@ -17,7 +17,7 @@ pub(crate) enum MediaAction {
     /// List artifacts, newest first
     #[command(visible_alias = "list")]
     Ls(MediaLs),
-    /// Show what is known of an artifact
+    /// Show an artifact's metadata
     Show(MediaShow),
     /// Keep a copy of a file and print its id
     Import(MediaImport),
@@ -66,10 +66,10 @@ pub(crate) struct MediaImport {
     /// The file
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Let it belong to this thread
+    /// Assign it to this thread
     #[arg(short, long)]
     pub(crate) thread: Option<String>,
-    /// Call it this instead of the name of the file
+    /// Title [default: the name of the file]
     #[arg(long)]
     pub(crate) title: Option<String>,
     /// Print JSON

@@ -71,7 +71,7 @@ pub(crate) struct MemorySave {
     pub(crate) text: Vec<String>,
     #[command(flatten)]
     pub(crate) place: MemoryPlace,
-    /// Keep this JSON beside it
+    /// Metadata to store with it, as JSON
     #[arg(short, long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
     /// Print JSON
@@ -87,7 +87,7 @@ pub(crate) struct MemoryUpdate {
     /// The new text; - reads it from stdin
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
-    /// Replace what is kept beside it with this JSON
+    /// Replace its metadata with this JSON
     #[arg(short, long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
     /// Print JSON

@@ -47,7 +47,7 @@ pub(crate) enum RooAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct RooStart {
-    /// What is to be done
+    /// Assignment: what the task should do
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
     /// Mode to work in
@@ -80,7 +80,7 @@ pub(crate) struct RooStart {
 pub(crate) struct RooSend {
     /// Id of the task, or the end of it
     pub(crate) task: String,
-    /// What to say
+    /// Message to send
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct RooWatch {
 pub(crate) struct RooPress {
     /// Id of the task, or the end of it
     pub(crate) task: String,
-    /// What to say along with it
+    /// Message to send with it
     #[arg(long, short)]
     pub(crate) message: Option<String>,
 }

@@ -14,7 +14,7 @@ pub(crate) enum TaskAction {
     /// List tasks, the newest first
     #[command(visible_alias = "list")]
     Ls(TaskLs),
-    /// Show a task: its state, its attempts and what it came to
+    /// Show a task: state, attempts and result
     Show(TaskThing),
     /// Print what a task wrote; the newest 64 KiB are kept
     ///
@@ -32,7 +32,7 @@ pub(crate) struct TaskLs {
     /// Only those that wait or run
     #[arg(long, short)]
     pub(crate) open: bool,
-    /// At most N, the newest
+    /// List the newest N
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Print JSON
@@ -68,7 +68,7 @@ pub(crate) struct TaskCancelArgs {
     /// Ids, or the ends of them
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
-    /// Why, for those who look at it later
+    /// Reason, kept with the task
     #[arg(long, short)]
     pub(crate) reason: Option<String>,
     /// Print JSON, one line per task

@@ -225,7 +225,7 @@ fn help_of_everything() {
           idx0         Act as idx0, also when called by that name
           idx0-notify  Act as idx0-notify, also when called by that name
           roder        Act as roder, also when called by that name
-          roo          Start and steer tasks in the words of Roo Code
+          roo          Start and control tasks over the Roo Code protocol
           ptywright    Act as ptywright, also when called by that name
           roostctl     Act as roostctl, also when called by that name
           setup        Set up a provider: find API keys, installed agents and local servers

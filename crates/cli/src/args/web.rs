@@ -12,7 +12,7 @@ pub(crate) struct Web {
     /// Listen at this address [default: `[web] listen` of the settings, 127.0.0.1:7665]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Serve without encryption an address that other machines reach
+    /// Serve an address that other machines can reach without encryption
     #[arg(long)]
     pub(crate) plain: bool,
     /// Pair a device: print a link, its QR code and a code to be typed
@@ -24,7 +24,7 @@ pub(crate) struct Web {
     /// What the device may do [default: `[web] default_rights` of the settings, full]
     #[arg(long, value_enum, value_name = "RIGHTS")]
     pub(crate) rights: Option<WebRights>,
-    /// What the device is called if it names itself nothing
+    /// Name of the device, unless it gives one itself
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Print no QR code

@@ -30,7 +30,7 @@ pub(crate) enum WorkflowAction {
 /// What is run.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowWhat {
-    /// What is asked for; without --script or --name one agent is asked
+    /// Prompt; without --script or --name, a single agent answers it
     pub(crate) prompt: String,
     /// Run the script in this file
     #[arg(short, long, value_name = "FILE", conflicts_with = "name")]

@@ -146,7 +146,7 @@ async fn show(client: &Client, args: args::ChangesShow) -> Outcome {
     let lines = patch::lines(&shown.patch, &[]);
     output::write(patch::painted(&lines, Colors::of_stdout()).as_bytes())?;
     if shown.cut {
-        output::note("the rest is left out");
+        output::note("output truncated");
     }
     done()
 }

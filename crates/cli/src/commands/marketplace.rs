@@ -128,7 +128,9 @@ fn absolute(path: &Path) -> Outcome<String> {
     let real = std::fs::canonicalize(path)
         .map_err(|error| Failure::new(format!("{}: {error}", path.display())).code(2))?;
     let text = real.to_str().map(str::to_owned);
-    text.ok_or_else(|| Failure::new(format!("{}: the path is no text", path.display())).code(2))
+    text.ok_or_else(|| {
+        Failure::new(format!("{}: the path is not valid UTF-8", path.display())).code(2)
+    })
 }
 
 async fn fetch(client: &Client, id: &str) -> Outcome<MarketplaceRefreshed> {

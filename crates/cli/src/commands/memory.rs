@@ -61,7 +61,7 @@ fn words(words: &[String]) -> Outcome<String> {
 fn metadata(text: Option<&str>) -> Outcome<Value> {
     let read = |text: &str| {
         serde_json::from_str(text)
-            .map_err(|error| Failure::new(format!("--metadata is no JSON: {error}")).code(2))
+            .map_err(|error| Failure::new(format!("--metadata is not valid JSON: {error}")).code(2))
     };
     text.map_or(Ok(Value::Null), read)
 }
@@ -166,7 +166,7 @@ async fn query(client: &Client, args: args::MemoryQuery) -> Outcome {
     };
     let found: MemoryResults = ask(client, params, SEE).await?;
     if found.degraded && !args.json {
-        output::note("the server of vectors cannot be asked; only words count");
+        output::note("the embedding server did not answer; results are by words only");
     }
     if args.json {
         output::json(&found)?;

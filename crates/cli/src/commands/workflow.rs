@@ -54,8 +54,9 @@ fn wanted(what: &WorkflowWhat) -> Outcome<WorkflowPlan> {
     };
     let arguments = match &what.arguments {
         None => serde_json::Value::Null,
-        Some(text) => serde_json::from_str(text)
-            .map_err(|error| Failure::new(format!("--arguments is no JSON: {error}")).code(2))?,
+        Some(text) => serde_json::from_str(text).map_err(|error| {
+            Failure::new(format!("--arguments is not valid JSON: {error}")).code(2)
+        })?,
     };
     let here = std::env::current_dir().ok();
     let workspace = sessions::directory(what.workspace.as_deref())?.or(here);
@@ -85,8 +86,11 @@ async fn plan(client: &Client, args: args::WorkflowPlan) -> Outcome {
 async fn start(client: &Client, args: args::WorkflowRun) -> Outcome {
     let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
     if !args.yes && !can_ask {
-        let failure = Failure::new("a workflow starts agents, and no terminal is there to ask");
-        return Err(failure.hint("repeat the command with --yes to start it unasked").code(2));
+        let failure =
+            Failure::new("a workflow starts agents, and there is no terminal to confirm on");
+        return Err(failure
+            .hint("repeat the command with --yes to start it without confirmation")
+            .code(2));
     }
     let planned: WorkflowPlanned = ask(client, wanted(&args.what)?, PLAN).await?;
     let id = planned.run.head.id.clone();

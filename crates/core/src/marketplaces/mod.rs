@@ -115,7 +115,7 @@ impl Marketplaces {
             let folder = PathBuf::from(path);
             let is_there = blocking(move || Beneath::new(&folder).is_ok()).await?;
             if !is_there {
-                let message = format!("source is no folder of this machine: {path}");
+                let message = format!("source is not a directory on this machine: {path}");
                 return Err(Error::invalid("source", message));
             }
         }

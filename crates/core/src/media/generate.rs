@@ -168,7 +168,7 @@ impl Media {
             let revised_prompt =
                 image.revised_prompt.map(|text| secrets::hidden(&text).into_owned());
             if sniff(&image.bytes).kind != Kind::Image {
-                all.problems.push("what the provider made is no image".to_owned());
+                all.problems.push("the provider's result is not an image".to_owned());
                 continue;
             }
             let artifact = self

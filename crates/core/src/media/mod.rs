@@ -198,7 +198,9 @@ impl Media {
         let _order = self.room().order.lock().await;
         let Some(artifact) = shelf.get(id) else { return Ok(false) };
         if !artifact.is_owned {
-            return Err(Error::failed(format!("artifact {id} is not ours to delete")));
+            return Err(Error::failed(format!(
+                "artifact {id} was not created by Rookery and cannot be deleted"
+            )));
         }
         let (files, gone) = (Arc::clone(&shelf), Arc::clone(&artifact));
         let removed = blocking(move || files.files.remove(&gone)).await?;
@@ -291,7 +293,7 @@ fn unknown(id: &str) -> Error {
     let shown: String = id.chars().take(128).collect();
     match is_id(id) {
         true => Error::invalid("artifact_id", format!("unknown artifact_id: {shown}")),
-        false => Error::invalid("artifact_id", format!("artifact_id is no id: {shown}")),
+        false => Error::invalid("artifact_id", format!("artifact_id is not an id: {shown}")),
     }
 }
 

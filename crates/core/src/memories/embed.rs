@@ -39,7 +39,7 @@ impl Memories {
             Ok(Err(why)) => why,
             Err(_) => format!("it took longer than {} s", PATIENCE.as_secs()),
         };
-        tracing::warn!(why, "the server of vectors cannot be asked; only words count");
+        tracing::warn!(why, "the embedding server did not answer; results are by words only");
         (None, true)
     }
 

@@ -129,10 +129,8 @@ pub(crate) async fn open_tree(top: &Path) -> Result<Repository> {
     match Repository::discover(top).await {
         Ok(repo) if repo.top() == top => Ok(repo),
         Ok(_) | Err(GitError::NotARepository(_) | GitError::NoSuchPath(_)) => {
-            let message = format!(
-                "{} is no git work tree any more; bring it back and try again",
-                top.display()
-            );
+            let message =
+                format!("{} is no longer a git work tree; restore it and try again", top.display());
             Err(Error::new(ErrorKind::Conflict, message))
         }
         Err(error) => Err(Error::failed(error.to_string())),

@@ -128,7 +128,7 @@ impl Desk {
             }
         };
         let bytes = bytes.map_err(Error::failed)?;
-        let cannot = |error| Error::failed(format!("the team cannot be kept: {error}"));
+        let cannot = |error| Error::failed(format!("the team cannot be saved: {error}"));
         blocking(move || files::replace(&path, &bytes)).await?.map_err(cannot)?;
         *written = Written::Revision(revision);
         Ok(())

@@ -59,7 +59,7 @@ impl RunFiles {
 
     fn dir(&self, run: &str) -> Result<Option<PathBuf>> {
         if !is_name(run) {
-            return Err(Error::invalid("run_id", "this is no id of a run"));
+            return Err(Error::invalid("run_id", "this is not a run id"));
         }
         Ok(self.runs().map(|runs| runs.join(run)))
     }
@@ -187,7 +187,7 @@ fn read_or_set_aside<T>(path: &Path, read: impl FnOnce(&Value) -> Option<T>) -> 
 }
 
 fn failed(error: &io::Error) -> Error {
-    Error::failed(format!("the run cannot be kept: {error}"))
+    Error::failed(format!("the run cannot be saved: {error}"))
 }
 
 #[cfg(test)]

@@ -291,7 +291,7 @@ impl Folder {
         let path = self.root.join(&inner);
         let failed = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
-                Error::failed(format!("{} exists: say that it may be replaced", path.display()))
+                Error::failed(format!("{} exists: set `replace` to overwrite it", path.display()))
             }
             _ => Error::failed(format!("{}: {error}", path.display())),
         };
@@ -348,5 +348,5 @@ pub(super) fn info(
 
 fn no_script(name: &str) -> Error {
     let shown: String = name.chars().take(128).collect();
-    Error::failed(format!("no workflow {shown}: list the scripts to see which there are"))
+    Error::failed(format!("no workflow {shown}: list the scripts to see their names"))
 }

@@ -88,7 +88,7 @@ impl Web {
     }
 
     async fn turn_on(&self, wanted: Wanted, is_asked: bool) -> Result<WebWays> {
-        let none = || Error::conflict("the daemon is only starting");
+        let none = || Error::conflict("the daemon is still starting");
         let (core, served) = self.served.get().ok_or_else(none)?;
         let _turning = self.turning.lock().await;
         let address = listen::address(&wanted, &self.config)?;

@@ -11,7 +11,7 @@ use crate::Error;
 /// An id of 128 bits, by its whole spelling.
 pub(crate) fn parse<T: FromStr>(what: &'static str, text: &str) -> Result<T, Error> {
     let shown: String = text.chars().take(64).collect();
-    text.trim().parse().map_err(|_| Error::invalid(what, format!("{shown:?} is no id of a {what}")))
+    text.trim().parse().map_err(|_| Error::invalid(what, format!("{shown:?} is not a {what} id")))
 }
 
 /// Milliseconds since 1970.

@@ -68,6 +68,6 @@ impl Cx {
 }
 
 fn no_task_yet(id: ThreadId) -> Failure {
-    let message = format!("thread {id} is no task: make it one with ResumeTask");
+    let message = format!("thread {id} is not a task: make it one with ResumeTask");
     Failure { message, ..Failure::no_task(&id.to_string()) }
 }

@@ -7,7 +7,7 @@ use super::{App, Ask, Cx, Edited, Effect, Field, Input, plain_char};
 use crate::keymap::Meaning;
 
 /// What is said about input that a viewer without rights cannot send.
-const READ_ONLY: &str = "this face only looks";
+const READ_ONLY: &str = "read-only: nothing is sent or decided here";
 
 /// How long keys wait for a shell that is being opened, in milliseconds.
 const OPENING: u64 = 5000;
@@ -83,7 +83,7 @@ impl App {
             return self.warn(READ_ONLY);
         }
         if self.around.own_terminal == Some(terminal) {
-            return self.warn("this terminal shows itself");
+            return self.warn("this is the terminal that Rookery itself runs in");
         }
         if cx.picture.term(terminal).is_some_and(|term| term.ended().is_some()) {
             return self.warn("the program has ended; x after the prefix closes the tab");
@@ -320,7 +320,7 @@ impl App {
                 }
             }
             Some(_) if !self.may_type() => self.warn(READ_ONLY),
-            _ => self.warn("nothing here takes a paste"),
+            _ => self.warn("cannot paste here"),
         }
     }
 

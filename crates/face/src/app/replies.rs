@@ -24,7 +24,7 @@ impl App {
             Ask::Say(text) => self.say(text),
             Ask::Card(serial) => self.pages.card_came(serial, value),
             Ask::Decide(done) => match value["settled"].as_bool() {
-                Some(false) => self.warn("it was settled before"),
+                Some(false) => self.warn("already settled"),
                 _ => self.say(done),
             },
             Ask::Paste(terminal, text) => {
@@ -99,7 +99,7 @@ impl App {
         if matches!(ask, Ask::Decide(_)) {
             if error.code == CHANGED {
                 self.reload_card(cx);
-                return self.warn("it changed meanwhile: nothing was decided, read it again");
+                return self.warn("it changed: nothing was decided, read it again");
             }
             self.reload_card(cx);
         }

@@ -209,7 +209,7 @@ impl App {
             CardKey::Used => {}
             CardKey::Say(text) => self.say(text),
             CardKey::Answer(_) | CardKey::Later(_) if !may_decide => {
-                self.warn("this face only looks");
+                self.warn("read-only: nothing is sent or decided here");
             }
             CardKey::Answer(params) => {
                 self.pages.card.disarm();
@@ -223,7 +223,9 @@ impl App {
             CardKey::Later(id) => {
                 self.call(Ask::Quiet, "rookery/requests/defer", json!({"id": id}));
             }
-            CardKey::Accept(_) if !may_decide => self.warn("this face only looks"),
+            CardKey::Accept(_) if !may_decide => {
+                self.warn("read-only: nothing is sent or decided here")
+            }
             CardKey::Accept(id) => {
                 let params = json!({"id": id, "status": "accepted"});
                 self.call(Ask::Say("accepted".to_owned()), "rookery/handoffs/setStatus", params);

@@ -147,10 +147,10 @@ impl App {
         let page = &self.pages.new_thread;
         let text = page.text.text().to_owned();
         if text.trim().is_empty() {
-            return self.warn("write what it shall do first");
+            return self.warn("enter a prompt first");
         }
         if !self.may_decide() {
-            return self.warn("this face only looks");
+            return self.warn("read-only: nothing is sent or decided here");
         }
         let model = page.model.and_then(|at| page.models.get(at));
         let new = ThreadNew {

@@ -267,7 +267,7 @@ impl App {
             return;
         }
         if !self.may_decide() {
-            return self.warn("this face only looks");
+            return self.warn("read-only: nothing is sent or decided here");
         }
         let guard = u64::from(self.settings.guard);
         if self.pages.review.drawn_at.is_none_or(|at| cx.now < at + guard) {

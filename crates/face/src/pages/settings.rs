@@ -115,7 +115,7 @@ impl App {
             Kind::Prefix => "enter, then press the chord; del turns it off".to_owned(),
             Kind::Keys => "enter lists, enter on a row rebinds, del frees".to_owned(),
             Kind::Number => "enter, then a number".to_owned(),
-            Kind::Web if value == "off" => "no browser can look in".to_owned(),
+            Kind::Web if value == "off" => "no browser access".to_owned(),
             Kind::Web => "`rookery web --pair` pairs a device".to_owned(),
             Kind::Words(words) => words.join(" · "),
         };
@@ -238,7 +238,7 @@ impl App {
 
     fn change(&mut self, key: &'static str, kind: Kind, step: isize) {
         if !self.may_type() {
-            return self.warn("this face only looks");
+            return self.warn("read-only: nothing is sent or decided here");
         }
         match kind {
             Kind::Theme => self.open_palette("themes"),
@@ -251,18 +251,18 @@ impl App {
             }
             Kind::Number => {
                 self.pages.settings.field = Some((key, Field::new(self.setting(key))));
-                self.say("a number; enter takes it, esc does not");
+                self.say("type a number; enter saves, esc cancels");
             }
             Kind::Prefix => {
                 self.pages.settings.capture = Some(Capture::Prefix);
-                self.say("press the new prefix; esc leaves it as it is");
+                self.say("press the new prefix; esc cancels");
             }
             Kind::Keys => {
                 self.pages.settings.keys = true;
                 self.pages.list.selected = 0;
             }
             Kind::Web if self.setting(key) == "off" => {
-                self.warn("off; a browser looks in through `rookery web`, where that is built in");
+                self.warn("off; `rookery web` turns browser access on");
             }
             Kind::Web => self.say("`rookery web --pair` pairs a device"),
         }
@@ -314,7 +314,7 @@ impl App {
             return false;
         }
         if !self.may_type() {
-            self.warn("this face only looks");
+            self.warn("read-only: nothing is sent or decided here");
             return true;
         }
         match plain_char(press) {
@@ -330,7 +330,7 @@ impl App {
                 self.pages.settings.capture =
                     Some(Capture::Key { action, old, is_prefixed: false });
                 self.say(format!(
-                    "press the keys for {words}, the prefix first if it shall come first; esc stops"
+                    "press the keys for {words}, with the prefix first if wanted; esc cancels"
                 ));
             }
         }
@@ -399,7 +399,7 @@ impl App {
 
     fn free(&mut self, chord: &str, action: &str) {
         self.free_quietly(chord, action);
-        self.say(format!("{} is the program's", crate::keymap::shown(chord)));
+        self.say(format!("{} now goes to the program", crate::keymap::shown(chord)));
     }
 
     /// A chord that comes with the preset is freed by a line, any other by taking its line out.
@@ -425,7 +425,7 @@ impl App {
         for chord in mine.iter().chain(&usual) {
             self.bind(chord, None, Ask::Quiet);
         }
-        self.say("as it comes");
+        self.say("back to the default");
     }
 
     /// What can be pressed on the page.
@@ -434,9 +434,7 @@ impl App {
         match () {
             () if page.capture.is_some() => "press the keys  esc back",
             () if page.field.is_some() => "enter take  esc back",
-            () if page.keys => {
-                "enter rebind  n another  del free  r as it comes  / filter  esc back"
-            }
+            () if page.keys => "enter rebind  n another  del free  r default  / filter  esc back",
             () => "enter change  esc back",
         }
     }

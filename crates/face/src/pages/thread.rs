@@ -499,7 +499,7 @@ impl App {
 
     fn thread_send(&mut self) {
         if !self.may_decide() {
-            return self.warn("this face only looks");
+            return self.warn("read-only: nothing is sent or decided here");
         }
         let page = &mut self.pages.thread;
         if page.composer.text().trim().is_empty() {

@@ -266,7 +266,7 @@ pub(super) fn new_thread(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Re
     let (choices, rest) = body.split_top(count(lines.len()) + 1);
     draw_lines(&mut brush.canvas, choices, brush.look, &lines, 0);
     let (ask, field) = rest.split_top(1);
-    brush.canvas.write_cut(ask, "  What shall the agent do?", &brush.look.text());
+    brush.canvas.write_cut(ask, "  What should the agent do?", &brush.look.text());
     composer(brush, field.split_top(6).0, &page.text, page.has_text());
 }
 

@@ -108,7 +108,7 @@ impl Reader {
             Err(error) => return Err(Error::failed(error.to_string())),
         };
         let actions = Action::all(intent.actions)
-            .map_err(|error| Error::failed(format!("the plugin answers with nonsense: {error}")))?;
+            .map_err(|error| Error::failed(format!("the plugin's answer is malformed: {error}")))?;
         typing::type_all(core, adapters.marks(), session, actions)
             .await
             .map_err(|error| Error::failed(error.message()))?;

@@ -21,11 +21,11 @@ export const HIDDEN_MS = 60_000;
 
 /** Sends a decision; gives the result, or says why there is none. `changed` is called if it was about something else by now. */
 export async function answer(app, card, params, changed) {
-  if (app.rights === "look") return app.toast("warn", "this device only looks");
+  if (app.rights === "look") return app.toast("warn", "this device is read-only");
   try {
     return await app.call("rookery/requests/answer", { id: card.request, shown: card.digest, ...params });
   } catch (error) {
-    const text = error?.code === CHANGED ? "it changed meanwhile: nothing was decided, read it again" : failure(error);
+    const text = error?.code === CHANGED ? "it changed: nothing was decided, read it again" : failure(error);
     app.toast("error", text);
     app.announce(text);
     changed?.();
@@ -358,7 +358,7 @@ export class CardView {
       if (card.request && this.#options.next) add(button("Next", () => this.#options.next(), { class: "button" }));
       return;
     }
-    if (this.#app.rights === "look") this.#say("this device only looks");
+    if (this.#app.rights === "look") this.#say("this device is read-only");
     add(...open);
     if (this.#may("later")) add(button("Later", () => this.#later(), { id: "later", class: "button" }));
     add(h("span", { class: "spring" }));

@@ -230,7 +230,7 @@ class Thread {
   }
 
   #hint() {
-    if (this.#app.rights === "look") return "this device only looks";
+    if (this.#app.rights === "look") return "this device is read-only";
     const waits = this.#head.waiting?.length ? `${this.#head.waiting.length} wait${this.#head.waiting.length === 1 ? "s" : ""}: tab, then a approve · d deny   ` : "";
     const keys = this.#isRunning() ? "enter steer  esc esc stop" : "enter send  esc back";
     return `${waits}${keys}  shift+enter line  / commands`;
@@ -420,7 +420,7 @@ class Thread {
   }
 
   async #send({ text, images }) {
-    if (this.#app.rights === "look") return this.#app.toast("warn", "this device only looks");
+    if (this.#app.rights === "look") return this.#app.toast("warn", "this device is read-only");
     try {
       await this.#app.call("rookery/view/thread/send", images.length ? { thread: this.#thread, text, images } : { thread: this.#thread, text });
     } catch (error) {

@@ -11,7 +11,7 @@ let open = null;
 
 /** Shows `#new-thread`, with the keyboard in its text. */
 export function newThread(app, project) {
-  if (app.rights === "look") return app.toast("warn", "this device only looks");
+  if (app.rights === "look") return app.toast("warn", "this device is read-only");
   open ??= new NewThread(app);
   open.show(project);
 }
@@ -27,8 +27,8 @@ class NewThread {
     this.mode = h("select", { class: "field", id: "new-thread-mode" }, ...MODES.map((mode) => h("option", { value: mode }, words(mode))));
     this.composer = new Composer(app, {
       id: "new-thread-text",
-      label: "What it shall do",
-      placeholder: "What shall it do?",
+      label: "Task",
+      placeholder: "What should it do?",
       send: (message) => this.#send(message),
       escape: () => this.hide(),
       changed: () => {

@@ -144,7 +144,7 @@ fn inside_of_itself_it_shows_its_own_terminal_as_that() {
     client.wait_text(id, "ctrl+\\ keys");
     client.wait_text(id, "this terminal");
     client.write(id, "x");
-    client.wait_text(id, "this terminal shows itself");
+    client.wait_text(id, "this is the terminal that Rookery itself runs in");
     client.write(id, "\x1cq");
     wait_until("it ended", PATIENCE, || {
         client.terminals().iter().all(|it| it["id"] != json!(id) || it["exit"]["code"] == 0)

@@ -96,9 +96,9 @@ fn pages_and_what_waits() {
     wait_page(&client, "workspace");
     face.wait_gone("Inbox  0 wait");
     face.prefix("t");
-    face.wait("What shall the agent do?");
+    face.wait("What should the agent do?");
     face.send("\x1b");
-    face.wait_gone("What shall the agent do?");
+    face.wait_gone("What should the agent do?");
 
     let (mut roder, first, _) = agent(&daemon, "one");
     let (_second_peer, second, _) = {

@@ -176,7 +176,7 @@ fn a_face_that_only_looks_changes_no_setting() {
     let face = Face::open_in(&daemon, &["--look", "--page", "settings"], &Outer::default());
     face.wait("config.conf");
     face.send("\r");
-    face.wait("this face only looks");
+    face.wait("read-only: nothing is sent or decided here");
     assert_eq!(lines(&daemon), "");
     face.leave();
 }

@@ -343,9 +343,9 @@ fn the_letters_of_tmux() {
         wait_page(&client, "workspace");
     }
     after(&face, "t");
-    face.wait("What shall the agent do?");
+    face.wait("What should the agent do?");
     face.send("\x1b");
-    face.wait_gone("What shall the agent do?");
+    face.wait_gone("What should the agent do?");
     for (key, count) in [("s", 2), ("w", 3)] {
         after(&face, key);
         face.send("n");

@@ -29,7 +29,7 @@ fn a_thread_is_begun_with_a_model_and_a_mode() {
     client.call("rookery/projects/create", json!({ "name": "work", "root": root }));
     let face = Face::open(&daemon);
     face.prefix("t");
-    face.wait("What shall the agent do?");
+    face.wait("What should the agent do?");
     face.wait("the usual one");
     // Letters are letters.
     face.send("say adA1 hello");

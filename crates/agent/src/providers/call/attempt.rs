@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
             }
             if total > STREAM_LIMIT {
                 return Ok(Err(
-                    self.failed(StreamError::nonsense("it is longer than any answer may be"))
+                    self.failed(StreamError::nonsense("the response exceeds the size limit"))
                 ));
             }
         }

@@ -95,7 +95,7 @@ impl Chat {
         let place = match self.place(index, id, name) {
             Some(place) => place,
             None if self.calls.len() >= CALL_LIMIT => {
-                return Err(StreamError::nonsense("it has too many calls"));
+                return Err(StreamError::nonsense("the response has too many tool calls"));
             }
             None => {
                 self.calls.push(PartialCall { index, ..PartialCall::default() });

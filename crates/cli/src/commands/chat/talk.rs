@@ -211,7 +211,7 @@ impl Talk {
 
     fn lost(&self) -> Failure {
         let short = show::short_id(&self.thread);
-        Failure::new("lost the daemon")
+        Failure::new("lost the connection to the daemon")
             .hint(format!("continue with `rookery chat --thread {short}` when it is back"))
     }
 

@@ -149,7 +149,7 @@ impl Link {
                 let frame: Vec<u8> = self.buffer.drain(..=end).collect();
                 let read: Result<Value, _> = serde_json::from_slice(&frame[..end]);
                 let mut wrapper = read.map_err(|error| {
-                    Failure::new(format!("the server sent what is no JSON: {error}"))
+                    Failure::new(format!("the server sent invalid JSON: {error}"))
                 })?;
                 return Ok(Some(wrapper["data"].take()));
             }

@@ -271,7 +271,7 @@ async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
         }
     }
     match following.stop {
-        Some(_) => Err(Failure::new("the daemon went away while the task worked")
+        Some(_) => Err(Failure::new("the daemon stopped while the task was running")
             .hint("it goes on, or can be resumed: see `rookery roo history`")),
         None => done(),
     }

@@ -18,7 +18,7 @@ pub(super) fn object(given: &str) -> Outcome<Map<String, Value>> {
     match serde_json::from_str(&text) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err(wrong("settings must be a JSON object")),
-        Err(error) => Err(wrong(format!("settings are no JSON: {error}"))),
+        Err(error) => Err(wrong(format!("settings are not valid JSON: {error}"))),
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn image(path: &Path) -> Outcome<String> {
         [b'G', b'I', b'F', ..] => "image/gif",
         [b'R', b'I', b'F', b'F', ..] => "image/webp",
         _ => {
-            let message = format!("{} is no png, jpeg, gif or webp image", path.display());
+            let message = format!("{} is not a PNG, JPEG, GIF or WebP image", path.display());
             return Err(Failure::new(message).code(2));
         }
     };

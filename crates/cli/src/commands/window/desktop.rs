@@ -132,7 +132,7 @@ pub(super) fn remove() -> Outcome {
             }
         };
     }
-    super::told("the desktop knows nothing of Rookery now")
+    super::told("removed Rookery from the desktop")
 }
 
 #[cfg(test)]

@@ -75,8 +75,8 @@ fn parse(input: &Value) -> Result<TaskInput> {
         return Err(wrong(&["script"], "must be an object"));
     };
     let new = NewRun {
-        thread: thread.map_err(|_| wrong(&["thread_id"], "is no id of a thread"))?,
-        turn: turn.map_err(|_| wrong(&["turn_id"], "is no id of a turn"))?,
+        thread: thread.map_err(|_| wrong(&["thread_id"], "is not a thread id"))?,
+        turn: turn.map_err(|_| wrong(&["turn_id"], "is not a turn id"))?,
         arguments: members.get("arguments").cloned().unwrap_or_default(),
         ..script_of(script)?
     };
@@ -282,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             refusal(with("thread_id", json!("x"))),
-            wrong(&["thread_id"], "is no id of a thread").message()
+            wrong(&["thread_id"], "is not a thread id").message()
         );
         assert_eq!(refusal(with("turn_id", json!(7))), "input.turn_id must be a string");
         assert_eq!(script(json!("text")), wrong(&["script"], "must be an object").message());

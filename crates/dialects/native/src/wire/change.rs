@@ -152,7 +152,7 @@ pub struct ChangeShow {
     /// A directory of the work tree that is meant; absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<PathBuf>,
-    /// The file, from the top of the work tree on.
+    /// File, relative to the top of the work tree.
     pub path: String,
     /// Only what lies here; everything since the base if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -103,7 +103,7 @@ impl Data for SomeText {
 pub struct StartNewTask {
     /// Settings of the task.
     pub configuration: Settings,
-    /// What is to be done.
+    /// Assignment: what the task should do.
     pub text: String,
     /// Images, as `data:` addresses.
     pub images: Vec<String>,

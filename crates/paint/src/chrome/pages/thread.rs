@@ -364,7 +364,7 @@ pub(super) fn new_thread(look: &Look<'_>, sheet: &mut Sheet, page: &NewThread, a
     let mut y = body.y + (body.height * 0.16).round();
     let place = Rect::new(x, y, width, 0.0);
     let ink = Ink::new(shades.text, 17.0).bold();
-    y += wrapped(sheet, "What shall the agent do?", place, ink, shades) + 12.0;
+    y += wrapped(sheet, "What should the agent do?", place, ink, shades) + 12.0;
     let height = field_height(&page.prompt, width, 10).max(92.0);
     let rect = Rect { y, height, ..place };
     let hint = "Describe the task. Enter starts, shift+enter begins a new line.";

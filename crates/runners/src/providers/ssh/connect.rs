@@ -161,7 +161,7 @@ pub(super) fn refused(client: &Client, said: &[u8], complained: &[u8]) -> Runner
             "{target} has neither setsid nor perl; install util-linux"
         )),
         Some(script::Refusal::Notes) => {
-            RunnerError::failed(format!("{target} lets us make no directory for temporary files"))
+            RunnerError::failed(format!("cannot create a temporary directory on {target}"))
         }
         None => {
             let complained = String::from_utf8_lossy(complained);

@@ -224,7 +224,7 @@ pub(super) fn outcome(path: &str, end: CommandEnd) -> Result<Vec<u8>, RunnerErro
     match (end.how, end.exit_code) {
         (How::Exited, Some(0)) => Ok(end.stdout),
         (How::TimedOut, _) => {
-            Err(RunnerError::failed(format!("{path}: the other machine took too long")))
+            Err(RunnerError::failed(format!("{path}: the remote machine timed out")))
         }
         _ => {
             let said = String::from_utf8_lossy(&end.stderr);
