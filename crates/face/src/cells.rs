@@ -131,7 +131,7 @@ pub fn wrap(text: &str, cells: u16) -> Vec<String> {
         let mut used = 0;
         for word in line.split_word_bounds() {
             let room = text_width(word);
-            if used + room > cells && !current.is_empty() {
+            if room > cells.saturating_sub(used) && !current.is_empty() {
                 lines.push(std::mem::take(&mut current));
                 used = 0;
                 if word.trim().is_empty() {

@@ -592,3 +592,73 @@ fn after_a_return_a_terminal_is_scrolled_to_where_it_was() {
     bench.step(|app, cx| app.changed(cx));
     assert!(!bench.app.take_effects().iter().any(|effect| matches!(effect, Effect::Notify(..))));
 }
+
+#[test]
+fn nothing_lies_between_remembering_and_its_enter() {
+    for between in ["down", "up", "j", "G", "pagedown", "x", "i"] {
+        let mut bench = Bench::new();
+        bench.inbox();
+        bench.draw();
+        bench.now += 1000;
+        bench.keys(&["A"]);
+        assert!(bench.app.pages.card.would_remember(), "{between}");
+        let made = bench.keys(&[between, "enter"]);
+        let answers = calls(&made).iter().any(|(method, _)| method.contains("answer"));
+        assert!(!answers, "{between}: {made:?}");
+    }
+    let mut bench = Bench::new();
+    bench.inbox();
+    bench.draw();
+    bench.now += 1000;
+    bench.keys(&["A"]);
+    let click = MouseEvent {
+        kind: MouseKind::Press,
+        button: MouseButton::Left,
+        row: 10,
+        col: 30,
+        mods: MouseMods::default(),
+    };
+    bench.step(|app, cx| app.mouse(cx, &click));
+    let made = bench.keys(&["enter"]);
+    assert!(!calls(&made).iter().any(|(method, _)| method.contains("answer")), "{made:?}");
+}
+
+#[test]
+fn a_long_card_in_a_thread_is_read_from_its_begin() {
+    let mut bench = Bench::new();
+    bench.fixed.scene.page = Some(Page::Thread { thread: "t1".to_owned() });
+    bench.step(|app, cx| app.changed(cx));
+    let item = ThreadItem {
+        id: "i1".to_owned(),
+        kind: ItemKind::Edit,
+        status: "waiting".to_owned(),
+        request: Some("r1".to_owned()),
+        ..ThreadItem::default()
+    };
+    let shown = ThreadShown { items: vec![item], ..ThreadShown::default() };
+    bench.step(|app, cx| app.reply(cx, Ask::Thread("t1".to_owned()), Ok(json(shown))));
+    bench.keys(&["tab"]);
+    let card = Card {
+        request: Some("r1".to_owned()),
+        state: "pending".to_owned(),
+        actions: vec!["approve".to_owned()],
+        lines: (1..=100).map(|at| format!("line {at} of it")).collect(),
+        ..Card::default()
+    };
+    let serial = bench.app.pages.thread.card.serial();
+    bench.step(|app, cx| app.reply(cx, Ask::Card(serial), Ok(json(card))));
+    let text = bench.draw().join("\n");
+    assert!(text.contains("line 1 of it") && !text.contains("line 100 of it"), "{text}");
+    bench.now += 1000;
+    let made = bench.keys(&["a"]);
+    assert!(calls(&made).is_empty(), "{made:?}");
+    assert!(bench.note().contains("again"), "{}", bench.note());
+    let text = bench.draw().join("\n");
+    assert!(text.contains("line 100 of it"), "{text}");
+    bench.keys(&["pageup"]);
+    let text = bench.draw().join("\n");
+    assert!(!text.contains("line 100 of it"), "{text}");
+    bench.now += 1000;
+    let made = bench.keys(&["a"]);
+    assert_eq!(calls(&made)[0].1["approved"], true, "{made:?}");
+}

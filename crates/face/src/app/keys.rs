@@ -27,6 +27,10 @@ impl App {
             return self.key_while_lost(press);
         }
         self.note = None;
+        // Esc is the card's own way back from there.
+        if !is(press, Special::Enter) && !is(press, Special::Escape) {
+            self.unarm();
+        }
         if self.question_key(press)
             || self.dialog_key(cx, press)
             || self.menu_key(cx, press)

@@ -86,6 +86,8 @@ pub struct Drawn {
     pub panes: Vec<(u64, Rect, (u16, u16))>,
     /// The card that is shown, and whether its end is.
     pub card: Option<(u64, bool)>,
+    /// The furthest that its text can be scrolled, where that is counted in lines.
+    pub card_most: Option<usize>,
     /// Rows of the list or the text that fit.
     pub page_rows: u16,
     /// Lines of the page's text.
@@ -308,6 +310,10 @@ impl App {
         if let Some((serial, end_is_seen)) = self.drawn.card {
             self.pages.card.drawn(serial, end_is_seen, now);
             self.pages.thread.card.drawn(serial, end_is_seen, now);
+            if let Some(most) = self.drawn.card_most {
+                self.pages.card.bounded(serial, most);
+                self.pages.thread.card.bounded(serial, most);
+            }
         }
         self.pages.review.drawn(now);
     }
@@ -336,6 +342,12 @@ impl App {
     /// Calls a method; its answer comes back with what it is for.
     pub fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
         self.push(Effect::Call(ask, method, json(params)));
+    }
+
+    /// Approving and remembering takes Enter right after its key, and nothing between.
+    pub(crate) fn unarm(&mut self) {
+        self.pages.card.unarm();
+        self.pages.thread.card.unarm();
     }
 
     /// Says something in the status line.

@@ -45,6 +45,9 @@ impl App {
             return;
         }
         let (col, row) = (event.col, event.row);
+        if event.kind == MouseKind::Press && !matches!(self.hit(col, row), Some(Hit::Key(_))) {
+            self.unarm();
+        }
         match (event.kind, event.button) {
             (MouseKind::Press, MouseButton::WheelUp | MouseButton::WheelDown) => {
                 self.wheel(cx, event);

@@ -33,6 +33,8 @@ pub struct CardPage {
     card: Option<Card>,
     /// First line that is shown.
     pub scroll: usize,
+    /// The furthest that this can be, once it was drawn.
+    most: Option<usize>,
     drawn_at: Option<u64>,
     end_is_seen: bool,
     again: bool,
@@ -137,6 +139,19 @@ impl CardPage {
         self.end_is_seen |= end_is_seen;
     }
 
+    /// What needed Enter to go on needs its key again.
+    pub fn unarm(&mut self) {
+        self.remember = false;
+    }
+
+    /// How far it can be scrolled on the screen.
+    pub fn bounded(&mut self, serial: u64, most: usize) {
+        if serial == self.serial {
+            self.most = Some(most);
+            self.scroll = self.scroll.min(most);
+        }
+    }
+
     /// A decision that was half made is not made, and the guard begins anew.
     pub fn disarm(&mut self) {
         self.drawn_at = None;
@@ -211,7 +226,11 @@ impl CardPage {
         if let Some(answer) = self.field_key(press, now) {
             return answer;
         }
-        if std::mem::take(&mut self.remember) && is(press, Special::Enter) {
+        let was_armed = std::mem::take(&mut self.remember);
+        if was_armed && is(press, Special::Escape) {
+            return CardKey::Used;
+        }
+        if was_armed && is(press, Special::Enter) {
             if press.kind == KeyKind::Repeat || !self.is_open(now, guard) {
                 return CardKey::Say(READ_FIRST);
             }
@@ -376,10 +395,12 @@ impl CardPage {
     /// Scrolls its text; drawing keeps it within bounds.
     pub fn scroll_by(&mut self, by: i64) {
         let by_abs = usize::try_from(by.unsigned_abs()).unwrap_or(0);
+        let most = self.most.unwrap_or(usize::MAX);
+        let from = self.scroll.min(most);
         self.scroll = if by < 0 {
-            self.scroll.saturating_sub(by_abs)
+            from.saturating_sub(by_abs)
         } else {
-            self.scroll.saturating_add(by_abs)
+            from.saturating_add(by_abs).min(most)
         };
     }
 

@@ -135,6 +135,12 @@ impl App {
 
     /// Moving in the list, or in the card where that has the whole page.
     fn inbox_move(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        if self.pages.inbox.whole {
+            // The whole page is the card's: the same keys walk through its text.
+            let by = super::keys::text_step(press, self.drawn.page_rows);
+            self.pages.card.scroll_by(by);
+            return by != 0;
+        }
         let page = usize::from(self.drawn.page_rows.max(1));
         let Some(to) = super::keys::moved(press, self.pages.inbox.index, rows(cx).len(), page)
         else {
@@ -146,15 +152,7 @@ impl App {
             self.select_row(cx, self.pages.inbox.index);
             return true;
         }
-        if self.pages.inbox.whole {
-            let by =
-                i64::try_from(to).unwrap_or(0) - i64::try_from(self.pages.inbox.index).unwrap_or(0);
-            // In a whole card the same keys walk through its text, also where the list has one row.
-            let by = if by == 0 { super::keys::direction(press) } else { by };
-            self.pages.card.scroll_by(by);
-        } else {
-            self.select_row(cx, to);
-        }
+        self.select_row(cx, to);
         true
     }
 

@@ -39,6 +39,16 @@ pub fn direction(press: &KeyPress) -> i64 {
     }
 }
 
+/// The same for a text of which `rows` lines are shown: a page is all of them but one.
+pub fn text_step(press: &KeyPress, rows: u16) -> i64 {
+    let page = i64::from(rows.saturating_sub(1).max(1));
+    match direction(press) {
+        10 => page,
+        -10 => -page,
+        by => by,
+    }
+}
+
 impl App {
     /// A key for the page that is shown.
     pub(crate) fn page_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
@@ -82,6 +92,9 @@ impl App {
     pub(crate) fn scroll_page(&mut self, cx: &Cx<'_>, by: i64) {
         match App::page(cx) {
             Page::Inbox { .. } => self.pages.card.scroll_by(by),
+            Page::Thread { .. } if self.pages.thread.card.card().is_some() => {
+                self.pages.thread.card.scroll_by(by);
+            }
             Page::Thread { .. } => self.pages.thread.scroll_by(by),
             Page::Review { .. } => self.pages.review.move_by(by),
             Page::Workspace { .. } => {}

@@ -73,7 +73,7 @@ pub fn exact_lines(text: &str, cells: u16, tint: Tint) -> Vec<Line> {
 /// Spans in lines of a width.
 fn spans(spans: &[Span], cells: u16, base: Tint) -> Vec<Line> {
     let mut lines = vec![Line::default()];
-    let mut used = 0;
+    let mut used: u16 = 0;
     for span in spans {
         let tint = match span {
             Span { code: true, .. } => Tint::Code,
@@ -96,7 +96,7 @@ fn spans(spans: &[Span], cells: u16, base: Tint) -> Vec<Line> {
             }
             for word in split_words(part) {
                 let room = text_width(word);
-                if used + room > cells && used > 0 {
+                if used.saturating_add(room) > cells && used > 0 {
                     lines.push(Line::default());
                     used = 0;
                     if word.trim().is_empty() {
@@ -209,8 +209,8 @@ fn table(head: &[Vec<Span>], rows: &[Vec<Vec<Span>>], cells: u16) -> Vec<Line> {
     all.iter().enumerate().map(line).collect()
 }
 
-/// The head of a file in a diff: path and counts.
-pub fn file_head(file: &DiffFile) -> Line {
+/// The head of a file in a diff: path and counts. Long paths are wrapped.
+pub fn file_head(file: &DiffFile, cells: u16) -> Vec<Line> {
     let status = match file.status {
         FileStatus::Added => "  new",
         FileStatus::Removed => "  removed",
@@ -227,7 +227,35 @@ pub fn file_head(file: &DiffFile) -> Line {
     if let Some(old) = &file.old {
         pieces.push((format!("  from {}", crate::app::exact(old)), Tint::Dim));
     }
-    Line::of_pieces(pieces)
+    wrap_pieces(pieces, cells)
+}
+
+/// Pieces in lines of a width: broken wherever the edge is, nothing left off.
+pub fn wrap_pieces(pieces: Vec<(String, Tint)>, cells: u16) -> Vec<Line> {
+    use unicode_segmentation::UnicodeSegmentation as _;
+    let mut lines = vec![Line::default()];
+    let mut used: u16 = 0;
+    for (text, tint) in pieces {
+        let mut part = String::new();
+        for cluster in text.graphemes(true) {
+            let room = text_width(cluster);
+            if used.saturating_add(room) > cells.max(1) && used > 0 {
+                push_piece(&mut lines, &mut part, tint);
+                lines.push(Line::default());
+                used = 0;
+            }
+            part.push_str(cluster);
+            used = used.saturating_add(room);
+        }
+        push_piece(&mut lines, &mut part, tint);
+    }
+    lines
+}
+
+fn push_piece(lines: &mut [Line], part: &mut String, tint: Tint) {
+    if let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) {
+        line.pieces.push((std::mem::take(part), tint));
+    }
 }
 
 /// The lines of a file's diff; long ones are wrapped. `of` counts the lines of the diff.
@@ -298,6 +326,24 @@ mod tests {
         };
         let lines = prose(&[Block::Paragraph { spans: vec![span] }], 40, Tint::Text);
         assert_eq!(texts(&lines), ["docs <https://x.y>"]);
+    }
+
+    #[test]
+    fn a_word_longer_than_any_line_is_broken() {
+        let word = "x".repeat(70_000);
+        let lines = prose(&[paragraph(&format!("see {word} there"))], 40, Tint::Text);
+        let all: String = texts(&lines).concat();
+        assert_eq!(all.matches('x').count(), 70_000);
+        assert!(crate::cells::wrap(&word, 40).iter().all(|line| line.len() <= 40));
+    }
+
+    #[test]
+    fn the_path_of_a_file_is_whole() {
+        let path = format!("{}/.ssh/authorized_keys", "deep/".repeat(30));
+        let file = DiffFile { path: path.clone(), added: 3, ..DiffFile::default() };
+        let lines = texts(&file_head(&file, 40));
+        assert!(lines.iter().all(|line| line.len() <= 40), "{lines:?}");
+        assert_eq!(lines.concat(), format!("{path}  +3 -0"));
     }
 
     #[test]

@@ -331,7 +331,8 @@ fn tool_body(item: &ThreadItem, cells: u16) -> Vec<Line> {
         lines.extend(tool.tail.iter().flat_map(text));
     }
     for file in item.diff.iter().flatten() {
-        lines.push(file_head(file).indented(4));
+        let head = file_head(file, cells);
+        lines.extend(head.into_iter().map(|line| line.indented(4)));
         lines.extend(diff_lines(file, cells));
     }
     lines
@@ -343,7 +344,12 @@ impl App {
             return self.thread_escape(cx);
         }
         self.pages.thread.escaped_at = None;
+        let has_card = self.pages.thread.at.is_some() && self.pages.thread.card.card().is_some();
         match press.key {
+            Key::Special(Special::PageUp | Special::PageDown) if has_card => {
+                let by = super::keys::text_step(press, self.drawn.page_rows);
+                return self.pages.thread.card.scroll_by(by);
+            }
             Key::Special(Special::PageUp) => return self.thread_up(10),
             Key::Special(Special::PageDown) => return self.pages.thread.scroll_by(10),
             Key::Special(Special::Tab) if self.complete_command() => return,

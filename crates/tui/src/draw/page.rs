@@ -161,6 +161,10 @@ fn card(brush: &mut Brush<'_>, app: &App, area: Rect) {
         brush.canvas.write_right(bottom, &more, &brush.look.selected());
     }
     brush.drawn.card = page.card().map(|_| (page.serial(), from >= most));
+    brush.drawn.card_most = Some(most);
+    if app.pages.inbox.whole {
+        brush.drawn.page_rows = area.rows;
+    }
 }
 
 pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect) {
@@ -194,14 +198,18 @@ pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect)
     let most = lines.len().saturating_sub(rows);
     let mut from = most.saturating_sub(page.scroll);
     if let Some(at) = page.at {
-        // The selected item is kept in view, its end first: that is where a request's card is.
         let begin = lines.iter().position(|line| line.of == Some(at)).unwrap_or(0);
         let end = lines.iter().rposition(|line| line.of == Some(at)).map_or(begin, |end| end + 1);
         let lowest = end.saturating_sub(rows);
-        from = from.clamp(lowest.min(begin), begin.max(lowest)).min(most);
-        let is_whole = begin >= from && end <= from + rows;
         if page.card.card().is_some() {
-            brush.drawn.card = Some((page.card.serial(), is_whole || end <= from + rows));
+            // Read from its begin, as in the inbox: what decides is never below or above unseen.
+            let beyond = lowest.saturating_sub(begin);
+            let scrolled = page.card.scroll.min(beyond);
+            from = if beyond > 0 { begin + scrolled } else { from.clamp(lowest, begin).min(most) };
+            brush.drawn.card = Some((page.card.serial(), scrolled >= beyond));
+            brush.drawn.card_most = Some(beyond);
+        } else {
+            from = from.clamp(lowest.min(begin), begin.max(lowest)).min(most);
         }
     }
     brush.drawn.page_rows = items.rows;

@@ -3,7 +3,7 @@
 use rookery_view::link::Card;
 
 use super::CardPage;
-use crate::pages::text::{Line, Tint, diff_lines, exact_lines, file_head, prose};
+use crate::pages::text::{Line, Tint, diff_lines, exact_lines, file_head, prose, wrap_pieces};
 use crate::words::{age, line};
 
 impl CardPage {
@@ -12,7 +12,7 @@ impl CardPage {
         let Some(card) = &self.card else {
             return vec![Line::new("…", Tint::Dim)];
         };
-        let mut lines = vec![head(card, wall)];
+        let mut lines = head(card, cells, wall);
         if card.request.is_some() && !self.is_pending() && !card.state.is_empty() {
             let by = card.by.as_deref().map(|by| format!(" by {}", line(by))).unwrap_or_default();
             let at = card.settled_at.map(clock).unwrap_or_default();
@@ -44,7 +44,7 @@ impl CardPage {
             );
         }
         for file in card.diff.iter().flatten() {
-            lines.push(file_head(file));
+            lines.extend(file_head(file, cells));
             lines.extend(diff_lines(file, cells));
         }
         if let Some(plan) = &card.plan {
@@ -90,7 +90,7 @@ impl CardPage {
     }
 }
 
-fn head(card: &Card, wall: i64) -> Line {
+fn head(card: &Card, cells: u16, wall: i64) -> Vec<Line> {
     let title = if card.tool.is_empty() { &card.title } else { &card.tool };
     let mut pieces =
         vec![(line(title), Tint::Bold), (format!("   {}", line(&card.session_title)), Tint::Text)];
@@ -102,7 +102,7 @@ fn head(card: &Card, wall: i64) -> Line {
         let text = format!("   refused if no answer comes by {}", clock(deadline));
         pieces.push((text, Tint::Dim));
     }
-    Line::of_pieces(pieces)
+    wrap_pieces(pieces, cells)
 }
 
 /// What a command would run with.

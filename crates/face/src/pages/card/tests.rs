@@ -181,3 +181,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_card_is_scrolled_from_where_its_end_is() {
+    let mut page = card();
+    page.scroll_by(1_000_000);
+    page.bounded(page.serial(), 30);
+    page.scroll_by(-1);
+    assert_eq!(page.scroll, 29);
+    page.scroll_by(-1_000_000);
+    assert_eq!(page.scroll, 0);
+    page.scroll_by(50);
+    assert_eq!(page.scroll, 30);
+}
+
+#[test]
+fn escape_takes_back_remembering_and_nothing_more() {
+    let mut page = card();
+    page.key(&press("A"), 9000, GUARD);
+    assert!(page.would_remember());
+    assert_eq!(page.key(&press("escape"), 9000, GUARD), CardKey::Used);
+    assert!(!page.would_remember());
+}
