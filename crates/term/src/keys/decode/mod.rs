@@ -245,7 +245,14 @@ fn parse_escape(rest: &[u8]) -> Parsed {
         }
         // Alt before a key that is a sequence itself.
         [ESC] => Parsed::Partial,
-        [ESC, b'[', rest @ ..] => csi::parse(rest, Mods::ALT, 3),
+        [ESC, b'[', rest @ ..] => match csi::parse(rest, Mods::ALT, 3) {
+            // No key, so there is no Alt before it either.
+            Parsed::PasteBegins(_)
+            | Parsed::Whole(_, Some(Input::Mouse(_) | Input::Focus(_) | Input::Reply(_))) => {
+                Parsed::Whole(1, Some(Input::Key(KeyPress::new(Key::Special(Special::Escape)))))
+            }
+            parsed => parsed,
+        },
         [ESC, b'O', rest @ ..] => csi::parse_ss3(rest, Mods::ALT, 3),
         [ESC, ..] => {
             // Two of them and something else: the first stands alone.

@@ -96,6 +96,17 @@ fn mouse_focus_paste_and_answers_are_told_apart() {
 }
 
 #[test]
+fn escape_before_what_is_no_key_is_the_escape_key() {
+    let escape = Input::Key(KeyPress::new(Key::Special(Special::Escape)));
+    for after in ["\x1b[<0;5;6M", "\x1b[I", "\x1b[O", "\x1b[200~pasted\x1b[201~"] {
+        let alone = read(after);
+        assert_eq!(alone.len(), 1, "{after:?}");
+        let both = read(format!("\x1b{after}"));
+        assert_eq!(both, [vec![escape.clone()], alone].concat(), "{after:?}");
+    }
+}
+
+#[test]
 fn what_is_not_known_is_dropped_whole() {
     for unknown in [
         "\x1b[?2026;2$y",
