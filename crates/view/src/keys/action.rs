@@ -203,6 +203,7 @@ pub const ACTIONS: &[ActionRow] = &[
     hidden(Action::SwitchTab(7), "switch_tab_7", [&["ctrl+7"], &[], &["7"]]),
     hidden(Action::SwitchTab(8), "switch_tab_8", [&["ctrl+8"], &[], &["8"]]),
     hidden(Action::SwitchTab(9), "switch_tab_9", [&["ctrl+9"], &[], &["9"]]),
+    hidden(Action::SwitchTab(10), "switch_tab_10", [&[], &[], &[]]),
     own(Action::OpenInbox, "open_inbox", "Open Inbox", [&["primary+shift+i"], &["ctrl+alt+o"], &["i"]]),
     own(Action::NextWaiting, "next_waiting", "Next Waiting", [&["primary+shift+j"], &["ctrl+alt+n"], &["u"]]),
     own(Action::NewThread, "new_thread", "New Thread", [&["primary+shift+n"], &[], &["t"]]),
