@@ -158,8 +158,7 @@ impl Face {
 
     /// A key. Its number is filled in.
     pub async fn key(&mut self, key: Key) -> Result<(), NotSent> {
-        let text = key.text.clone().unwrap_or_else(|| key.k.clone());
-        let n = self.number(&text)?;
+        let n = self.number(&typed_by(&key))?;
         self.tell(method::KEY, &Key { n, ..key }).await
     }
 
@@ -181,10 +180,11 @@ impl Face {
         self.tell(method::MOUSE, &Mouse { n, ..mouse }).await
     }
 
-    /// Whether the face has the keyboard and is visible. Its number is filled in.
-    pub async fn focus(&mut self, focus: Focus) -> Result<(), NotSent> {
+    /// Whether the face has the keyboard and is visible. Its number is filled in, and given back.
+    pub async fn focus(&mut self, focus: Focus) -> Result<u64, NotSent> {
         let n = self.number("")?;
-        self.tell(method::FOCUS, &Focus { n, ..focus }).await
+        self.tell(method::FOCUS, &Focus { n, ..focus }).await?;
+        Ok(n)
     }
 
     /// The room for panes. Kept for the next opening as well. Its number is filled in.
@@ -237,6 +237,18 @@ impl Face {
 
     fn set_open(&self, change: impl FnOnce(&mut Open)) {
         change(&mut self.params.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// What a key types, for naming it if it gets lost.
+pub(crate) fn typed_by(key: &Key) -> String {
+    if let Some(text) = &key.text {
+        return text.clone();
+    }
+    let is_control = key.mods & rookery_term::keys::Mods::CTRL.bits() != 0;
+    match key.k.as_bytes() {
+        [letter @ b'a'..=b'z'] if is_control => char::from(letter - b'a' + 1).to_string(),
+        _ => key.k.clone(),
     }
 }
 

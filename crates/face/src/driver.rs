@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rookery_view::link::{self, Bye, Found, Open, Tone};
 
-use crate::app::{App, Ask, Cx, Effect, Input, Lost};
+use crate::app::{App, Ask, Cx, Effect, Input, Lost, moves};
 use crate::calls::{Calls, Job, refusal, wire_key};
 use crate::client::{Face, News};
 use crate::mirror::Changed;
@@ -163,6 +163,9 @@ impl Driver {
         if let Some(clip) = &changed.clip {
             self.app.clip(clip);
         }
+        if let Some(input) = changed.input {
+            self.app.accepted(&cx, input);
+        }
         for t in &changed.terms {
             let found = self.face.mirror().term(*t).and_then(|term| term.found.clone());
             if let Some(found) = found
@@ -185,6 +188,10 @@ impl Driver {
                     let _ = self.face.tell(method, &params).await;
                 }
                 Effect::Call(ask, method, params) => {
+                    let ask = match moves(&ask, method, &params) {
+                        true => Ask::Moving(Box::new(ask)),
+                        false => ask,
+                    };
                     self.calls.call(self.face.client(), ask, method, params).await;
                 }
                 Effect::StartDaemon => self.calls.job((self.start)(), Ask::Quiet),
@@ -196,18 +203,26 @@ impl Driver {
 
     /// Sends input that is numbered.
     pub async fn send(&mut self, input: Input) {
+        // What nobody typed is not refused aloud; a size is kept for the next opening.
+        let is_typed = matches!(input, Input::Key(..) | Input::Mouse(_));
+        let visible = self.is_visible;
         let sent = match input {
             Input::Key(t, press) => self.face.key(wire_key(t, &press)).await,
             Input::Mouse(mouse) => self.face.mouse(mouse).await,
             Input::Focus(has) => {
-                self.face.focus(link::Focus { n: 0, has, visible: self.is_visible }).await
+                self.face.focus(link::Focus { n: 0, has, visible }).await.map(drop)
+            }
+            Input::Fence => {
+                let has = self.app.has_focus;
+                let focus = link::Focus { n: 0, has, visible };
+                self.face.focus(focus).await.map(|number| self.app.fenced(number))
             }
             Input::Resize(mut resize) => {
                 resize.pixels = self.pixels;
                 self.face.resize(resize).await
             }
         };
-        if sent.is_err() {
+        if sent.is_err() && is_typed {
             self.app.note = Some((Tone::Warn, "not sent".to_owned()));
         }
     }

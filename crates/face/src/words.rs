@@ -57,6 +57,28 @@ pub fn age(at: i64, now: i64) -> String {
     }
 }
 
+/// The age of a time such as `2026-11-19T04:11:24.5Z`; what is none is shown as it is.
+pub fn age_of(at: &str, now: i64) -> String {
+    millis(at).map_or_else(|| line(at), |at| age(at, now))
+}
+
+/// A time in UTC as milliseconds since 1970.
+fn millis(at: &str) -> Option<i64> {
+    let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
+    if !at.ends_with('Z') || at.as_bytes().get(10) != Some(&b'T') {
+        return None;
+    }
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    // Years begin in March here, so that a leap day is the last of its year.
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let days =
+        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
+            - 719_468;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+}
+
 /// One line of text that comes from elsewhere: nothing in it acts on a terminal or hides.
 pub fn line(text: &str) -> String {
     rookery_view::safe::seen(&rookery_view::safe::line(text))
@@ -75,6 +97,10 @@ mod tests {
         assert_eq!(age(now - 2 * hour, now), "2h");
         assert_eq!(age(now - 72 * hour, now), "3d");
         assert_eq!(age(0, now), "");
+        assert_eq!(millis("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(millis("2026-11-19T04:11:24.512340Z"), Some(1_795_061_484_000));
+        assert_eq!(age_of("1970-02-11T11:00:00Z", now), "5h");
+        assert_eq!(age_of("soon", now), "soon");
     }
 
     #[test]

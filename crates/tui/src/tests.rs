@@ -49,6 +49,8 @@ impl Bench {
         for chord in chords {
             let press = parse_chord(chord).unwrap();
             self.step(|app, cx| app.key(cx, &press));
+            // As if the daemon had answered at once.
+            self.step(|app, cx| app.arrive(cx));
         }
         self.app.take_effects()
     }
@@ -325,9 +327,11 @@ fn clicks_drags_and_the_wheel() {
     bench.draw();
     // A pill.
     bench.step(|app, cx| app.mouse(cx, &mouse(Press, Left, 25, 0)));
+    assert_eq!(calls(&bench.app.take_effects()), []);
+    bench.step(|app, cx| app.mouse(cx, &mouse(Release, Left, 25, 0)));
     let effects = bench.app.take_effects();
     assert_eq!(calls(&effects)[0], (method::GO, json!({"page": "workspace", "terminal": 7})));
-    bench.step(|app, cx| app.mouse(cx, &mouse(Release, Left, 25, 0)));
+    bench.step(|app, cx| app.arrive(cx));
     // Selecting by drag.
     bench.now += 1000;
     bench.step(|app, cx| app.mouse(cx, &mouse(Press, Left, 24, 1)));
@@ -661,4 +665,89 @@ fn a_long_card_in_a_thread_is_read_from_its_begin() {
     bench.now += 1000;
     let made = bench.keys(&["a"]);
     assert_eq!(calls(&made)[0].1["approved"], true, "{made:?}");
+}
+
+/// Types without an answer of the daemon between the keys.
+fn ahead(bench: &mut Bench, chords: &[&str]) -> Vec<Effect> {
+    for chord in chords {
+        let press = parse_chord(chord).unwrap();
+        bench.step(|app, cx| app.key(cx, &press));
+    }
+    bench.app.take_effects()
+}
+
+fn answer(bench: &mut Bench) -> Vec<Effect> {
+    let done = Ask::Moving(Box::new(Ask::Quiet));
+    bench.step(|app, cx| app.reply(cx, done, Ok(Value::Null)));
+    bench.app.take_effects()
+}
+
+#[test]
+fn keys_behind_a_change_of_place_wait_for_it() {
+    let mut bench = Bench::new();
+    let made = ahead(&mut bench, &["ctrl+\\", "v", "l", "s", "enter"]);
+    assert_eq!(calls(&made).len(), 1, "{made:?}");
+    assert_eq!(typed_keys(&made), Vec::<String>::new());
+    let made = answer(&mut bench);
+    assert_eq!(made, [Effect::Input(Input::Fence)]);
+    bench.app.fenced(7);
+    // A frame from before does not have the place yet.
+    bench.step(|app, cx| app.accepted(cx, 6));
+    assert_eq!(bench.app.take_effects(), []);
+    bench.step(|app, cx| app.accepted(cx, 7));
+    let made = bench.app.take_effects();
+    assert_eq!(typed_keys(&made), ["l", "s", "enter"], "{made:?}");
+    let made = ahead(&mut bench, &["x"]);
+    assert_eq!(typed_keys(&made), ["x"]);
+}
+
+#[test]
+fn keys_typed_before_a_page_was_seen_are_dropped() {
+    let mut bench = Bench::new();
+    bench.step(|app, cx| app.changed(cx));
+    bench.app.take_effects();
+    ahead(&mut bench, &["ctrl+\\", "i", "a", "A", "enter", "d"]);
+    bench.inbox();
+    bench.draw();
+    bench.now += 1000;
+    answer(&mut bench);
+    bench.app.fenced(1);
+    bench.step(|app, cx| app.accepted(cx, 1));
+    assert_eq!(calls(&bench.app.take_effects()), []);
+    assert!(!bench.app.pages.card.has_field() && !bench.app.pages.card.would_remember());
+    let made = ahead(&mut bench, &["a"]);
+    assert_eq!(calls(&made).len(), 1, "{made:?}");
+}
+
+#[test]
+fn keys_that_waited_are_named_when_the_daemon_goes() {
+    let mut bench = Bench::new();
+    ahead(&mut bench, &["ctrl+\\", "v", "l", "s", "ctrl+c"]);
+    bench.app.lose(Lost { stopping: true, ..Lost::default() });
+    let lost = bench.app.lost.clone().unwrap();
+    assert_eq!((lost.unsure, lost.text.as_str()), (3, "ls\u{3}"));
+    // A word does not start what was stopped on purpose.
+    let made = ahead(&mut bench, &["r", "u", "n"]);
+    assert!(!made.contains(&Effect::StartDaemon), "{made:?}");
+    bench.now += 2000;
+    let made = ahead(&mut bench, &["u"]);
+    assert!(made.contains(&Effect::StartDaemon), "{made:?}");
+}
+
+#[test]
+fn a_click_on_an_action_ends_the_prefix() {
+    let mut bench = Bench::new();
+    bench.keys(&["ctrl+\\"]);
+    assert!(bench.app.prefix);
+    bench.app.drawn.hits =
+        vec![(rookery_face::cells::Rect::new(0, 0, 5, 1), Hit::Action("new_tab".to_owned()))];
+    let click = MouseEvent {
+        kind: MouseKind::Press,
+        button: MouseButton::Left,
+        row: 0,
+        col: 1,
+        mods: MouseMods::default(),
+    };
+    bench.step(|app, cx| app.mouse(cx, &click));
+    assert!(!bench.app.prefix);
 }

@@ -69,6 +69,10 @@ impl App {
     fn close_tab(&mut self, cx: &Cx<'_>) {
         let strip = cx.picture.scene().strip.iter().flat_map(|strip| &strip.groups);
         let focused = App::focused(cx);
+        if focused.is_none() && self.settings.confirm_close != "never" {
+            // Which tab that would be cannot be seen here, nor what it does.
+            return self.warn("no tab is shown here; go to the one to close first");
+        }
         let tab = strip.flat_map(|group| &group.tabs).find(|tab| Some(tab.id) == focused);
         let has_ended =
             focused.and_then(|t| cx.picture.term(t)).is_some_and(|term| term.ended().is_some());

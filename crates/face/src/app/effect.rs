@@ -43,11 +43,15 @@ pub enum Input {
     Focus(bool),
     /// The room for panes.
     Resize(link::Resize),
+    /// Nothing but a number: the frame that has it shows everything before it.
+    Fence,
 }
 
 /// What an answer is for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
+    /// Something that changes where keys go, beside what it is for itself.
+    Moving(Box<Ask>),
     /// Only an error is shown.
     Quiet,
     /// Shown in the status line when it worked.

@@ -3,20 +3,21 @@
 use rookery_term::keys::{Key, KeyKind, KeyPress, Special};
 use rookery_view::link::{Confirm, Edit, Page, PaletteCall, Paste, method};
 
+use super::hold::Typed;
 use super::{App, Ask, Cx, Edited, Effect, Field, Input, plain_char};
 use crate::keymap::Meaning;
 
 /// What is said about input that a viewer without rights cannot send.
-const READ_ONLY: &str = "read-only: nothing is sent or decided here";
-
-/// How long keys wait for a shell that is being opened, in milliseconds.
-const OPENING: u64 = 5000;
+pub(crate) const READ_ONLY: &str = "read-only: nothing is sent or decided here";
 
 impl App {
     /// A key was pressed, repeated or released.
     pub fn key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         if press.kind == KeyKind::Release {
-            return self.release(cx, press);
+            if !self.keeps(cx, || Typed::Key(press.clone())) {
+                self.release(cx, press);
+            }
+            return;
         }
         let is_modifier = matches!(press.key, Key::Special(special) if special.is_modifier());
         if is_modifier && !self.is_typing_into_program(cx) {
@@ -24,7 +25,7 @@ impl App {
             return;
         }
         if self.lost.is_some() {
-            return self.key_while_lost(press);
+            return self.key_while_lost(cx.now, press);
         }
         self.note = None;
         // Esc is the card's own way back from there.
@@ -32,6 +33,7 @@ impl App {
             self.unarm();
         }
         if self.question_key(press)
+            || self.keeps(cx, || Typed::Key(press.clone()))
             || self.dialog_key(cx, press)
             || self.menu_key(cx, press)
             || self.capture_key(press)
@@ -71,6 +73,9 @@ impl App {
         }
         if self.sidebar.is_some() {
             return self.sidebar_key(cx, press);
+        }
+        if self.is_unseen && !self.pages.new_thread.is_open {
+            return;
         }
         if self.pages.new_thread.is_open || !matches!(App::page(cx), Page::Workspace { .. }) {
             return self.page_key(cx, press);
@@ -187,7 +192,11 @@ impl App {
         };
         let page = i64::from(self.drawn.page_rows.max(1));
         let call = match press.key {
-            Key::Special(Special::Escape) => PaletteCall::Back(true),
+            Key::Special(Special::Escape) => {
+                // What was written belongs to the frame that goes.
+                self.palette = None;
+                PaletteCall::Back(true)
+            }
             Key::Special(Special::Up) => PaletteCall::Move(-1),
             Key::Special(Special::Down) => PaletteCall::Move(1),
             Key::Char('p') if is_ctrl(press) => PaletteCall::Move(-1),
@@ -251,17 +260,8 @@ impl App {
 
     /// Keys of the page on which nothing runs yet.
     fn empty_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
-        if let Some((since, keys)) = &mut self.ahead
-            && cx.now < *since + OPENING
-        {
-            keys.push(press.clone());
-            return;
-        }
         match plain_char(press) {
-            Some('c') => {
-                self.run(cx, "new_tab");
-                self.ahead = Some((cx.now, Vec::new()));
-            }
+            Some('c') => self.run(cx, "new_tab"),
             Some('t') => self.run(cx, "new_thread"),
             Some('g') => self.start_agent(cx),
             Some('?') => self.run(cx, "help"),
@@ -270,22 +270,14 @@ impl App {
         }
     }
 
-    /// The shell is there: it gets what was typed for it.
-    pub(super) fn type_ahead(&mut self, cx: &Cx<'_>) {
-        if let Some(terminal) = App::focused(cx)
-            && let Some((since, keys)) = self.ahead.take()
-            && cx.now < since + OPENING
-        {
-            for press in keys {
-                self.type_key(cx, terminal, press);
-            }
-        }
-    }
-
     /// A text was pasted.
     pub fn paste(&mut self, cx: &Cx<'_>, text: String, is_cut: bool) {
         if self.lost.is_some() {
             return self.warn("not sent");
+        }
+        if self.question.is_none() && self.hold.is_some() {
+            self.keeps(cx, || Typed::Paste(text, is_cut));
+            return;
         }
         self.note = None;
         if is_cut {

@@ -4,6 +4,9 @@ use rookery_term::keys::KeyPress;
 
 use super::{App, Effect, plain_char};
 
+/// Keys that come this soon after one another are one word, in milliseconds.
+const WORD: u64 = 1000;
+
 /// The daemon is away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
@@ -33,10 +36,13 @@ impl Lost {
 
 impl App {
     /// The connection broke.
-    pub fn lose(&mut self, lost: Lost) {
+    pub fn lose(&mut self, mut lost: Lost) {
+        let (count, text) = self.let_go_of_keys();
+        lost.unsure += count;
+        lost.text.push_str(&text);
+        self.typed_while_lost = None;
         self.lost = Some(lost);
         self.prefix = false;
-        self.ahead = None;
         self.drag = None;
         // A decision that was half made is not made.
         self.pages.card.disarm();
@@ -57,7 +63,7 @@ impl App {
     }
 
     /// A key while the daemon is away: it is told that nothing was sent.
-    pub(super) fn key_while_lost(&mut self, press: &KeyPress) {
+    pub(super) fn key_while_lost(&mut self, now: u64, press: &KeyPress) {
         if self.prefix {
             self.prefix = false;
             if matches!(self.keymap.after_prefix(press).as_deref(), Some("leave")) {
@@ -69,7 +75,10 @@ impl App {
             self.prefix = true;
             return;
         }
-        if plain_char(press) == Some('u') {
+        // A daemon that was stopped on purpose is not started by a letter within a word.
+        let before = self.typed_while_lost.replace(now).filter(|at| now < at + WORD);
+        let is_stopped = self.lost.as_ref().is_some_and(|lost| lost.stopping);
+        if plain_char(press) == Some('u') && !(is_stopped && before.is_some()) {
             self.push(Effect::StartDaemon);
             return;
         }

@@ -6,6 +6,7 @@ mod copy_mode;
 mod effect;
 mod field;
 mod find;
+mod hold;
 mod keys;
 mod links;
 mod lost;
@@ -20,8 +21,9 @@ pub(crate) use effect::json;
 pub use effect::{Ask, CallError, Effect, Input, Reply};
 pub use field::{Edited, Field, plain_char, typed};
 pub use find::FindBar;
+pub(crate) use hold::moves;
 pub use keys::renamed;
-pub(crate) use keys::{is, is_ctrl};
+pub(crate) use keys::{READ_ONLY, is, is_ctrl};
 pub use lost::Lost;
 pub use menu::{Choice, Menu};
 pub use mouse::Drag;
@@ -164,8 +166,10 @@ pub struct App {
     last_page: Option<Page>,
     room: Option<link::Size>,
     is_single: bool,
-    /// Keys that were typed for a shell that is being opened, and since when.
-    ahead: Option<(u64, Vec<rookery_term::keys::KeyPress>)>,
+    /// What was typed behind a change of place.
+    hold: Option<hold::Hold>,
+    /// What is typed now was typed before the page could be seen.
+    is_unseen: bool,
     /// The first row of terminals when they were scrolled away from it.
     left_at: BTreeMap<u64, u64>,
     /// How many rows terminals are scrolled back, and how many they shall be after a return.
@@ -176,6 +180,8 @@ pub struct App {
     is_back: bool,
     /// A message was given back when the daemon went away.
     has_unsent: bool,
+    /// When the last key was pressed while the daemon was away.
+    typed_while_lost: Option<u64>,
     /// Keys as the daemon said them last.
     pub(crate) told_keys: Vec<(String, String, String)>,
     /// Moods of agents by name, for what `--plain` says.
@@ -245,13 +251,15 @@ impl App {
             last_page: None,
             room: None,
             is_single: false,
-            ahead: None,
+            hold: None,
+            is_unseen: false,
             left_at: BTreeMap::new(),
             behind: BTreeMap::new(),
             to_scroll: BTreeMap::new(),
             was_zoomed: None,
             is_back: false,
             has_unsent: false,
+            typed_while_lost: None,
             told_keys: Vec::new(),
             moods: BTreeMap::new(),
         }
@@ -341,7 +349,15 @@ impl App {
 
     /// Calls a method; its answer comes back with what it is for.
     pub fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
-        self.push(Effect::Call(ask, method, json(params)));
+        let params = json(params);
+        if hold::moves(&ask, method, &params) {
+            self.hold_on();
+            if matches!(method, method::GO | method::ACT | method::PANE) {
+                // The prompt of a new thread goes out of the way; what is written in it stays.
+                self.pages.new_thread.is_open = false;
+            }
+        }
+        self.push(Effect::Call(ask, method, params));
     }
 
     /// Approving and remembering takes Enter right after its key, and nothing between.

@@ -120,13 +120,15 @@ impl App {
     }
 
     fn click(&mut self, cx: &Cx<'_>, hit: Hit, clicks: u8) {
+        // A key of the bar goes on with the prefix; anything else is done without it.
+        if !matches!(hit, Hit::Key(_)) {
+            self.prefix = false;
+        }
         match hit {
             // The first of the two clicks went there; going there once more would end the edit.
             Hit::Tab(..) if clicks == 2 => self.run(cx, "rename_tab"),
-            Hit::Tab(_, tab) => {
-                self.drag = Some(Drag::Tab(tab));
-                self.go(Page::Workspace { terminal: Some(tab) });
-            }
+            // It is gone to when the button is let go there: until then it may be dragged to a pane.
+            Hit::Tab(_, tab) => self.drag = Some(Drag::Tab(tab)),
             Hit::NewTab => self.run(cx, "new_tab"),
             Hit::Project(project) => {
                 self.drag = Some(Drag::Project(project));
@@ -359,7 +361,10 @@ impl App {
     /// A pill was dropped: on another pill it takes its place, on a pane's edge it splits there.
     fn drop_tab(&mut self, cx: &Cx<'_>, tab: u64, event: &MouseEvent) {
         match self.hit(event.col, event.row) {
-            Some(Hit::Tab(_, other)) if other != tab => {
+            Some(Hit::Tab(_, same)) if same == tab => {
+                self.go(Page::Workspace { terminal: Some(tab) });
+            }
+            Some(Hit::Tab(_, other)) => {
                 let groups = cx.picture.scene().strip.iter().flat_map(|strip| &strip.groups);
                 let mut tabs = groups.flat_map(|group| &group.tabs);
                 if let Some(index) = tabs.position(|tab| tab.id == other) {

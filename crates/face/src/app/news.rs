@@ -33,7 +33,6 @@ impl App {
             self.page_opened(cx, &page);
         }
         self.follow_inbox(cx, &page);
-        self.type_ahead(cx);
         let scene = cx.picture.scene();
         if scene.palette.as_ref().is_none_or(Option::is_none) {
             self.palette = None;
@@ -136,8 +135,10 @@ impl App {
             Page::Reviews => self.load_list("reviews"),
             Page::Checkpoints { .. } => {
                 self.load_list("checkpoints");
-                if let Some(id) = self.pages.wanted_checkpoint.take() {
-                    self.load_checkpoint_diff(&id);
+                match self.pages.wanted_checkpoint.take() {
+                    Some(id) => self.load_checkpoint_diff(&id),
+                    None if self.pages.review.is_checkpoint() => self.pages.review.end(),
+                    None => {}
                 }
             }
             Page::Worktrees { .. } => self.load_worktrees(cx),

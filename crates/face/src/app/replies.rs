@@ -6,7 +6,7 @@ use rookery_view::link::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{App, Ask, CallError, Cx, Effect, Reply};
+use super::{App, Ask, CallError, Cx, Effect, READ_ONLY, Reply};
 use crate::words::line;
 
 /// The code of an answer to something that has changed meanwhile.
@@ -15,12 +15,18 @@ const CHANGED: i64 = -32011;
 impl App {
     /// An answer came.
     pub fn reply(&mut self, cx: &Cx<'_>, ask: Ask, reply: Reply) {
+        let Ask::Moving(ask) = ask else { return self.replied(cx, ask, reply) };
+        self.replied(cx, *ask, reply);
+        self.moved();
+    }
+
+    fn replied(&mut self, cx: &Cx<'_>, ask: Ask, reply: Reply) {
         let value = match reply {
             Ok(value) => value,
             Err(error) => return self.failed(cx, &ask, &error),
         };
         match ask {
-            Ask::Quiet => {}
+            Ask::Quiet | Ask::Moving(_) => {}
             Ask::Say(text) => self.say(text),
             Ask::Card(serial) => self.pages.card_came(serial, value),
             Ask::Decide(done) => match value["settled"].as_bool() {
@@ -106,6 +112,9 @@ impl App {
         if matches!(ask, Ask::Prefs | Ask::Models | Ask::Commands(_)) {
             // Conveniences: what was asked for goes on without them.
             return;
+        }
+        if error.message.starts_with("this viewer may not call") {
+            return self.warn(READ_ONLY);
         }
         if let Ask::Sent(_) = ask {
             self.pages.thread.take_back();

@@ -207,6 +207,11 @@ impl CardPage {
         })
     }
 
+    /// Whether it is a question, which cannot be put off.
+    fn asks(&self) -> bool {
+        self.card.as_ref().is_some_and(|card| !card.questions.is_empty())
+    }
+
     fn answer(&self, mut params: Value) -> CardKey {
         let Some(card) = &self.card else { return CardKey::Used };
         params["id"] = json!(card.request);
@@ -264,10 +269,12 @@ impl CardPage {
                 self.deny = Some(Field::default());
                 CardKey::Say("a reason for the agent, if you like; enter denies, esc does not")
             }
-            's' => match self.card.as_ref().and_then(|card| card.request.clone()) {
-                Some(request) => CardKey::Later(request),
-                None => CardKey::Free,
-            },
+            's' if self.may("later") && !self.asks() => {
+                match self.card.as_ref().and_then(|card| card.request.clone()) {
+                    Some(request) => CardKey::Later(request),
+                    None => CardKey::Free,
+                }
+            }
             _ => CardKey::Free,
         }
     }
@@ -426,7 +433,7 @@ impl CardPage {
         }
         if !card.questions.is_empty() {
             let count = card.questions.get(self.question).map_or(0, |q| q.options.len()) + 1;
-            return format!("1-{count} choose  enter send  s later  o open");
+            return format!("1-{count} choose  enter send  o open");
         }
         "a approve  d deny…  A remember…  s later  o open".to_owned()
     }

@@ -5,7 +5,7 @@ use rookery_view::link::{CardCall, InboxRow, InboxWindow, Page, bound, method};
 use serde_json::json;
 
 use super::card::CardKey;
-use crate::app::{App, Ask, Cx, Effect, is, plain_char};
+use crate::app::{App, Ask, Cx, Effect, READ_ONLY, is, plain_char};
 
 /// Rows that come this soon after the page was opened count as having been there.
 const OPENING: u64 = 1000;
@@ -196,6 +196,10 @@ impl App {
     fn card_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
         let guard = u64::from(self.settings.guard);
         let may_decide = self.may_decide();
+        if !may_decide && matches!(plain_char(press), Some('a' | 'A' | 'd')) {
+            self.warn(READ_ONLY);
+            return true;
+        }
         let key = self.pages.card.key(press, cx.now, guard);
         self.carry_out(cx, key, may_decide)
     }
@@ -207,7 +211,7 @@ impl App {
             CardKey::Used => {}
             CardKey::Say(text) => self.say(text),
             CardKey::Answer(_) | CardKey::Later(_) if !may_decide => {
-                self.warn("read-only: nothing is sent or decided here");
+                self.warn(READ_ONLY);
             }
             CardKey::Answer(params) => {
                 self.pages.card.disarm();
@@ -221,9 +225,7 @@ impl App {
             CardKey::Later(id) => {
                 self.call(Ask::Quiet, "rookery/requests/defer", json!({"id": id}));
             }
-            CardKey::Accept(_) if !may_decide => {
-                self.warn("read-only: nothing is sent or decided here")
-            }
+            CardKey::Accept(_) if !may_decide => self.warn(READ_ONLY),
             CardKey::Accept(id) => {
                 let params = json!({"id": id, "status": "accepted"});
                 self.call(Ask::Say("accepted".to_owned()), "rookery/handoffs/setStatus", params);

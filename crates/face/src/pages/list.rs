@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::load::active_root;
 use super::text::Tint;
 use crate::app::{App, Ask, Cx, Edited, Field, Question, Then, is, plain_char};
-use crate::words::{age, line};
+use crate::words::{age, age_of, line};
 
 /// The list that is open.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ fn data_row(page: &str, value: &Value, wall: i64) -> Row {
                     plain(text(value, "summary")),
                     dim(format!("{files} files")),
                     dim(line(text(value, "status"))),
-                    dim(line(text(value, "createdAt"))),
+                    dim(age_of(text(value, "createdAt"), wall)),
                 ],
             }
         }
@@ -122,8 +122,7 @@ fn data_row(page: &str, value: &Value, wall: i64) -> Row {
             cells: vec![
                 plain(text(value, "title")),
                 dim(line(text(value, "branch"))),
-                dim(line(text(value, "createdAt"))),
-                dim(line(text(value, "id"))),
+                dim(age_of(text(value, "createdAt"), wall)),
             ],
         },
         "worktrees" => Row {
@@ -137,7 +136,7 @@ fn data_row(page: &str, value: &Value, wall: i64) -> Row {
         _ => Row {
             id: value["number"].to_string(),
             cells: vec![
-                plain(text(value, "at")),
+                dim(age_of(text(value, "at"), wall)),
                 dim(line(text(value, "verdict"))),
                 dim(line(text(value, "by"))),
                 plain(text(value, "tool")),

@@ -25,6 +25,11 @@ impl SettingsPage {
     pub fn field(&mut self) -> Option<&mut Field> {
         self.field.as_mut().map(|(_, field)| field)
     }
+
+    /// Whether something is written into a field.
+    pub fn has_field(&self) -> bool {
+        self.field.is_some()
+    }
 }
 
 /// What the next chord is for.

@@ -67,8 +67,19 @@ impl App {
             }
         }
         match plain_char(press) {
-            Some('n') => self.run(cx, "new_project"),
-            Some('r') => self.run(cx, "rename_project"),
+            Some('n') => {
+                self.sidebar = None;
+                self.run(cx, "new_project");
+            }
+            Some('r') => {
+                if let Some(Row::Project(project)) = rows.get(at) {
+                    self.sidebar = None;
+                    if !project.active {
+                        self.go_to_project(cx, project.id);
+                    }
+                    self.run(cx, "rename_project");
+                }
+            }
             _ => {}
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
 use rookery_view::link::{
-    CardCall, CommandRow, ItemKind, ItemShown, Mood, Page, ThreadHead, ThreadItem, ThreadItems,
-    ThreadNews, ThreadOlder, ThreadSend, ThreadShown, method,
+    Block, CardCall, CommandRow, ItemKind, ItemShown, Mood, Page, ThreadHead, ThreadItem,
+    ThreadItems, ThreadNews, ThreadOlder, ThreadSend, ThreadShown, method,
 };
 use serde_json::json;
 
@@ -38,6 +38,8 @@ pub struct ThreadPage {
     escaped_at: Option<u64>,
     /// A message that was sent, until the daemon has taken it.
     sending: Option<String>,
+    /// Messages to a running turn that it has not taken up yet, and how many items there were.
+    steers: Vec<(usize, String)>,
     /// Commands that a message can begin with.
     commands: Vec<CommandRow>,
 }
@@ -73,9 +75,24 @@ impl ThreadPage {
 
     /// A message was taken.
     pub fn was_sent(&mut self, thread: &str) {
-        if thread == self.thread {
-            self.sending = None;
+        if thread == self.thread
+            && let Some(text) = self.sending.take()
+            && self.is_running()
+        {
+            self.steers.push((self.items.len(), text));
         }
+    }
+
+    /// Messages that were sent to the running turn and are not among its items yet.
+    pub fn steers(&self) -> impl Iterator<Item = &str> {
+        let is_here = |(at, text): &&(usize, String)| {
+            // The item may have come before the answer.
+            let from = at.saturating_sub(2).min(self.items.len());
+            !self.items[from..].iter().any(|item| says(item, text))
+        };
+        let runs = self.is_running();
+        let steers = self.steers.iter().filter(is_here);
+        steers.filter(move |_| runs).map(|(_, text)| text.as_str())
     }
 
     /// A message may not have arrived: it is in the composer again, before what was written since.
@@ -96,6 +113,9 @@ impl ThreadPage {
         let added = older.items.len();
         self.items.splice(0..0, older.items);
         self.at = self.at.map(|at| at + added);
+        for (at, _) in &mut self.steers {
+            *at += added;
+        }
     }
 
     /// All of an item came.
@@ -119,6 +139,9 @@ impl ThreadPage {
         }
         if let Some(head) = &news.head {
             self.head = (**head).clone();
+            if !self.is_running() {
+                self.steers.clear();
+            }
         }
         if let Some(whole) = &news.whole {
             match self.items.iter_mut().find(|item| item.id == whole.id) {
@@ -230,6 +253,16 @@ impl ThreadPage {
             }
             lines.extend(own);
         }
+        for text in self.steers() {
+            let wrapped = crate::cells::wrap(&line(text), cells.saturating_sub(14));
+            for (at, part) in wrapped.into_iter().enumerate() {
+                let head = if at == 0 { " you  " } else { "      " };
+                lines.push(Line::of_pieces(vec![(head.to_owned(), Tint::Dim), (part, Tint::Bold)]));
+            }
+            if let Some(last) = lines.last_mut() {
+                last.pieces.push(("  (sent)".to_owned(), Tint::Dim));
+            }
+        }
         lines
     }
 
@@ -289,6 +322,19 @@ impl ThreadPage {
     }
 }
 
+/// Whether an item is this message of the user.
+fn says(item: &ThreadItem, text: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mut said = String::new();
+    for block in item.blocks.iter().flatten() {
+        if let Block::Paragraph { spans } = block {
+            spans.iter().for_each(|span| said.push_str(&span.text));
+        }
+        said.push(' ');
+    }
+    item.kind == ItemKind::User && words(&said) == words(text)
+}
+
 fn tool_head(item: &ThreadItem, lead: (String, Tint), sign: (String, Tint), is_open: bool) -> Line {
     let mut pieces = vec![lead, sign];
     if let Some(tool) = &item.tool {
@@ -301,7 +347,8 @@ fn tool_head(item: &ThreadItem, lead: (String, Tint), sign: (String, Tint), is_o
             pieces.push((format!("  {}.{}s", ms / 1000, ms % 1000 / 100), Tint::Dim));
         }
         if tool.lines > 0 && !is_open {
-            pieces.push((format!("  [+{} lines]", tool.lines), Tint::Dim));
+            let noun = if tool.lines == 1 { "line" } else { "lines" };
+            pieces.push((format!("  [+{} {noun}]", tool.lines), Tint::Dim));
         }
     }
     if item.diff.is_some() && !is_open {
@@ -341,7 +388,7 @@ fn tool_body(item: &ThreadItem, cells: u16) -> Vec<Line> {
 impl App {
     pub(crate) fn thread_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         if is(press, Special::Escape) {
-            return self.thread_escape(cx);
+            return self.thread_escape(cx, press);
         }
         self.pages.thread.escaped_at = None;
         let has_card = self.pages.thread.at.is_some() && self.pages.thread.card.card().is_some();
@@ -404,11 +451,12 @@ impl App {
     }
 
     /// Esc twice stops a running turn; once leaves the items, or the page.
-    fn thread_escape(&mut self, cx: &Cx<'_>) {
+    fn thread_escape(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         let page = &mut self.pages.thread;
-        if page.card.has_field() {
-            page.card.field().map(Field::take);
-            page.card.clear();
+        if page.at.is_some() && (page.card.has_field() || page.card.would_remember()) {
+            // Only what was begun on the card ends; the card stays.
+            let guard = u64::from(self.settings.guard);
+            page.card.key(press, cx.now, guard);
             return;
         }
         if page.at.take().is_some() {
@@ -522,7 +570,7 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use rookery_view::link::{Block, Span, ToolCall};
+    use rookery_view::link::{Span, ToolCall};
 
     use super::*;
 

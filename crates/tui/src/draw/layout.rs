@@ -58,7 +58,7 @@ impl Layout {
     /// The layout for a size.
     pub fn of((cols, rows): (u16, u16), width: u16, collapsed: bool, plain: bool) -> Layout {
         let all = Rect::new(0, 0, cols, rows);
-        let is_single = cols < SINGLE || plain;
+        let is_single = cols < SINGLE || rows < SMALL.1 || plain;
         if cols < TINY.0 || rows < TINY.1 {
             return Layout { panes: all, is_tiny: true, is_single, ..Layout::default() };
         }
@@ -103,5 +103,6 @@ mod tests {
         assert!(Layout::of((19, 30), 22, false, false).is_tiny);
         assert!(!Layout::of((20, 6), 22, false, false).is_tiny);
         assert!(Layout::of((59, 30), 22, false, false).is_single);
+        assert!(Layout::of((100, 9), 22, false, false).is_single);
     }
 }

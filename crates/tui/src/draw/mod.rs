@@ -13,7 +13,7 @@ mod text;
 pub use layout::Layout;
 
 use rookery_face::app::{App, Cx, Drawn, Hit};
-use rookery_face::cells::Rect;
+use rookery_face::cells::{Rect, text_width};
 use rookery_view::link::attr;
 use rookery_view::link::{self, Page};
 
@@ -54,14 +54,17 @@ impl Brush<'_> {
     /// Writes hints such as `a approve  d deny…`: each can be clicked, as if its key were pressed.
     pub(crate) fn hints(&mut self, area: Rect, hints: &str) {
         let mut col = area.col;
-        for hint in hints.split("  ").filter(|hint| !hint.is_empty()) {
+        for hint in fitting(hints, area.cols) {
             if col > area.col {
                 col += 2;
             }
             let (key, words) = hint.split_once(' ').unwrap_or((hint, ""));
             let from = col;
             col = self.canvas.write(area, col, area.row, key, &self.look.accent());
-            col = self.canvas.write(area, col, area.row, &format!(" {words}"), &self.look.text());
+            if !words.is_empty() {
+                let words = format!(" {words}");
+                col = self.canvas.write(area, col, area.row, &words, &self.look.text());
+            }
             let first = key.split(['/', '-']).next().unwrap_or(key);
             let place = Rect::new(from, area.row, col.saturating_sub(from), 1);
             // A range of digits names no key of its own, and a click must not choose for the user.
@@ -74,6 +77,24 @@ impl Brush<'_> {
     pub(crate) fn caret_at(&mut self, col: u16, row: u16) {
         self.caret = Some(Caret { col, row, shape: 0 });
     }
+}
+
+/// The hints that fit. The last one says how to leave: it stays, if need be as its key alone.
+fn fitting(hints: &str, cols: u16) -> Vec<&str> {
+    let mut all: Vec<&str> = hints.split("  ").filter(|hint| !hint.is_empty()).collect();
+    let width = |hints: &[&str]| hints.iter().map(|hint| text_width(hint) + 2).sum::<u16>();
+    if width(&all) <= cols.saturating_add(2) {
+        return all;
+    }
+    let Some(last) = all.pop() else { return all };
+    let key = if last.starts_with("esc ") { "esc" } else { last };
+    let room = cols.saturating_sub(text_width(key));
+    while width(&all) > room {
+        all.pop();
+    }
+    let is_whole = width(&all).saturating_add(text_width(last)) <= cols;
+    all.push(if is_whole { last } else { key });
+    all
 }
 
 /// Draws everything.
@@ -97,6 +118,7 @@ pub fn draw(app: &App, cx: &Cx<'_>, look: &Look) -> Picture {
         bars::status(&mut brush, app, cx, layout.status);
         overlay::draw(&mut brush, app, cx, &layout);
     }
+    caret_in_field(&mut brush, app, cx, &layout);
     if let Some(lost) = &app.lost {
         dim_all(&mut brush);
         overlay::lost(&mut brush, app, lost, layout.status);
@@ -127,6 +149,49 @@ fn body(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout) {
             page::review(brush, app, area);
         }
         page => page::list(brush, app, &page, area),
+    }
+}
+
+/// Input methods show what is composed at the real cursor, so it is where a field is written.
+fn caret_in_field(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout) {
+    let scene = cx.picture.scene();
+    if scene.palette.as_ref().is_some_and(Option::is_some) || layout.is_tiny {
+        return;
+    }
+    let pages = &app.pages;
+    let has_field = match App::page(cx) {
+        Page::Inbox { .. } => pages.card.has_field(),
+        Page::Thread { .. } => pages.thread.at.is_some() && pages.thread.card.has_field(),
+        Page::Review { .. } => pages.review.comment.is_some(),
+        Page::Workspace { .. } => false,
+        Page::Settings => pages.list.filtering || pages.settings.has_field(),
+        Page::Help => true,
+        _ => pages.list.filtering,
+    };
+    let is_mark = |brush: &Brush<'_>, col, row| {
+        let cell = brush.canvas.cell(col, row);
+        cell.is_some_and(|cell| cell.glyph == crate::canvas::Glyph::Char('▌'))
+    };
+    let find = |brush: &Brush<'_>, area: Rect| {
+        let cells = (area.row..area.bottom())
+            .flat_map(|row| (area.col..area.right()).map(move |col| (col, row)));
+        cells.filter(|(col, row)| is_mark(brush, *col, *row)).last()
+    };
+    let found = if app.question.as_ref().is_some_and(|question| question.field.is_some()) {
+        find(brush, layout.panes)
+    } else if app.question.is_some() {
+        None
+    } else if rookery_face::app::renamed(cx).is_some() {
+        // The first column of the sidebar marks the project that is shown.
+        let (_, sidebar) = layout.sidebar.split_left(1);
+        find(brush, layout.strip).or_else(|| find(brush, sidebar))
+    } else if has_field && !pages.new_thread.is_open {
+        find(brush, layout.panes)
+    } else {
+        None
+    };
+    if let Some((col, row)) = found {
+        brush.caret_at(col, row);
     }
 }
 

@@ -4,7 +4,7 @@ use rookery_face::app::{App, Cx, Field, Hit};
 use rookery_face::cells::{Rect, cut, text_width};
 use rookery_face::pages::list::head_and_hint;
 use rookery_face::words::{age, line};
-use rookery_view::link::{InboxRow, Page};
+use rookery_view::link::{Inbox, InboxRow, Page};
 
 use super::Brush;
 use super::text::{draw_lines, pen_of};
@@ -19,6 +19,17 @@ fn count(rows: usize) -> u16 {
 /// The first row of a list that keeps the selected one in view.
 fn first_row(selected: usize, rows: u16) -> usize {
     (selected + 1).saturating_sub(usize::from(rows.max(1)))
+}
+
+/// Hints that end with the way back, once.
+fn with_back(hint: &str) -> String {
+    if hint.contains("esc ") { hint.to_owned() } else { format!("{hint}  esc back") }
+}
+
+/// How many items only inform.
+fn know(inbox: &Inbox) -> u32 {
+    let count = |category| inbox.categories.get(category).copied().unwrap_or(0);
+    count("completed") + count("informational")
 }
 
 /// Head, body and hint of a page.
@@ -64,10 +75,10 @@ pub(super) fn inbox(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     let inbox = scene.inbox.clone().unwrap_or_default();
     let waiting = scene.status.as_ref().map_or(0, |status| status.waiting);
     let card_hint = app.pages.card.hint();
-    let know = inbox.total.saturating_sub(waiting);
+    let know = know(&inbox);
     let head = format!("Inbox  {waiting} wait · {know} to know");
     let hint = if app.pages.inbox.whole || app.pages.card.has_field() {
-        format!("{card_hint}  esc back")
+        with_back(&card_hint)
     } else if card_hint.is_empty() {
         "enter all  i notes  esc back".to_owned()
     } else {
@@ -111,7 +122,11 @@ pub(super) fn inbox(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
 fn inbox_rows(brush: &mut Brush<'_>, app: &App, rows: &[InboxRow], area: Rect) {
     let (top, list) = area.split_top(1);
     let words = Rect { cols: top.cols.saturating_sub(5), ..top };
-    brush.canvas.write_cut(words, "  KIND      SESSION        WHAT", &brush.look.dim());
+    // What is asked for matters most where there is little room.
+    let (kind, session) = if area.cols < 60 { (8, 8) } else { (9, 14) };
+    let titles = format!("  {:<kind$} {:<session$} WHAT", "KIND", "SESSION");
+    brush.canvas.write_cut(words, &titles, &brush.look.dim());
+    let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     brush.canvas.write_right(top, "AGE ", &brush.look.dim());
     brush.drawn.page_rows = list.rows;
     let index = app.pages.inbox.index;
@@ -135,8 +150,9 @@ fn inbox_rows(brush: &mut Brush<'_>, app: &App, rows: &[InboxRow], area: Rect) {
         };
         let later = if row.deferred { " later" } else { "" };
         let old = format!("{}{later} ", age(row.at, brush.wall));
-        let text =
-            format!("{:<9} {:<14} ", cut(&line(&row.kind), 9), cut(&line(&row.session_title), 14));
+        let (kind_of, title) = (line(&row.kind), line(&row.session_title));
+        let (kind_of, title) = (cut(&kind_of, cells(kind)), cut(&title, cells(session)));
+        let text = format!("{kind_of:<kind$} {title:<session$} ");
         let col = brush.canvas.write(place, place.col + 2, place.row, &text, &pen);
         let room = place.right().saturating_sub(col + text_width(&old) + 1);
         brush.canvas.write_cut(Rect::new(col, place.row, room, 1), &what, &pen);
@@ -167,26 +183,40 @@ fn card(brush: &mut Brush<'_>, app: &App, area: Rect) {
     }
 }
 
-pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect) {
+pub(super) fn thread(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     let page = &app.pages.thread;
     let head = &page.head;
-    let title = format!("{}   {} · {}", line(&head.title), line(&head.model), line(&head.mode));
-    let tokens =
-        if head.usage.total > 0 { format!("{} tokens", head.usage.total) } else { String::new() };
+    let tokens = match head.usage.total {
+        0 => String::new(),
+        total => format!("{} tokens", grouped(total)),
+    };
     let mut right = format!("{}   {tokens}", line(&head.status));
     if let Some(turn) = &head.turn {
         right = format!("{} {}   {tokens}", line(&head.status), age(turn.at, brush.wall));
     }
+    let projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
+    let project = projects.into_iter().find(|project| Some(project.id) == head.project);
+    let parts = [
+        project.map(|project| line(&project.name)).unwrap_or_default(),
+        line(&head.model),
+        line(&head.mode),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let about = parts.join(" · ");
+    // The title gives way, so that model, mode, status and tokens are seen.
+    let room = area.cols.saturating_sub(text_width(&about) + text_width(&right) + 8).max(8);
+    let title = format!("{}   {about}", cut(&line(&head.title), room));
     let waiting = head.waiting.len();
     let hint = if page.at.is_some() && page.card.is_asked() {
-        format!("{}  esc back", page.card.hint())
+        // The session that could be opened is the thread itself.
+        with_back(&page.card.hint().replace("  o open", ""))
     } else if !page.fitting_commands().is_empty() {
         "tab take  esc back".to_owned()
     } else if page.at.is_some() {
         "tab fold  enter all  esc write  q leave".to_owned()
     } else if page.is_running() {
         let wait = if waiting > 0 { format!("tab {waiting} waits  ") } else { String::new() };
-        format!("{wait}enter steer  esc stop (twice)  alt+enter line  tab items")
+        format!("{wait}enter steer  esc stop (twice)  alt+enter line  tab items (q leaves)")
     } else {
         "enter send  alt+enter line  tab items  / commands  esc back".to_owned()
     };
@@ -236,6 +266,19 @@ pub(super) fn thread(brush: &mut Brush<'_>, app: &App, _cx: &Cx<'_>, area: Rect)
         let text = format!("   /{}  {}", line(&row.name), line(&row.description));
         brush.canvas.write_cut(place, &text, &pen);
     }
+}
+
+/// A number with its thousands apart: `1,204`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
 }
 
 fn composer(brush: &mut Brush<'_>, area: Rect, field: &Field, has_keys: bool) {
@@ -344,6 +387,20 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
     brush.drawn.page_rows = inner.rows;
 }
 
+/// Makes columns fit, the widest first; the last one has whatever is left.
+fn share(widths: &mut [u16], cols: u16) {
+    let gaps = count(widths.len().saturating_sub(1)) * 2;
+    while widths.iter().fold(gaps, |sum, width| sum.saturating_add(*width)) > cols {
+        match widths.iter_mut().max().filter(|widest| **widest > 8) {
+            Some(widest) => *widest -= 1,
+            None => break,
+        }
+    }
+    if let Some(last) = widths.last_mut() {
+        *last = u16::MAX;
+    }
+}
+
 pub(super) fn list(brush: &mut Brush<'_>, app: &App, page: &Page, area: Rect) {
     let (mut head, mut hint) = head_and_hint(page);
     if matches!(page, Page::Settings) {
@@ -373,15 +430,13 @@ pub(super) fn list(brush: &mut Brush<'_>, app: &App, page: &Page, area: Rect) {
     let selected = app.pages.list.selected.min(rows.len().saturating_sub(1));
     let from = first_row(selected, body.rows);
     let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-    let most = body.cols / count(columns.max(1));
-    let widths: Vec<u16> = (0..columns)
+    let mut widths: Vec<u16> = (0..columns)
         .map(|at| {
             let widest = rows.iter().filter_map(|row| row.cells.get(at));
-            let widest = widest.map(|(text, _)| text_width(text)).max().unwrap_or(0);
-            // The last column has whatever is left.
-            if at + 1 == columns { u16::MAX } else { widest.min(most.max(12)) }
+            widest.map(|(text, _)| text_width(text)).max().unwrap_or(0).min(body.cols)
         })
         .collect();
+    share(&mut widths, body.cols.saturating_sub(2));
     for (index, row) in rows.iter().enumerate().skip(from).take(usize::from(body.rows)) {
         let place = body.line(count(index - from));
         let is_here = index == selected;

@@ -48,8 +48,9 @@ fn head(brush: &mut Brush<'_>, cx: &Cx<'_>, area: Rect) {
     brush.canvas.write_cut(area, " rookery", &brush.look.bold());
     let waiting = cx.picture.scene().status.as_ref().map_or(0, |status| status.waiting);
     if waiting > 0 {
-        let text = format!("?{waiting} ");
-        let pen = brush.look.mood(rookery_view::link::Mood::Waiting);
+        let mood = rookery_view::link::Mood::Waiting;
+        let text = format!("{}{waiting} ", brush.look.signs.of(mood));
+        let pen = brush.look.mood(mood);
         brush.canvas.write_right(area, &text, &pen);
         brush.hit(area, Hit::Action("open_inbox".to_owned()));
     }

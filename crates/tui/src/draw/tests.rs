@@ -165,7 +165,8 @@ fn inbox_scene(fixed: &mut Fixed) {
     };
     fixed.scene.page = Some(Page::Inbox { item: None });
     fixed.scene.inbox = Some(Inbox {
-        total: 15,
+        total: 2,
+        categories: [("completed".to_owned(), 5), ("informational".to_owned(), 7)].into(),
         rows: vec![row("1", "approval", "write_file"), row("2", "question", "Which format?")],
         ..Inbox::default()
     });

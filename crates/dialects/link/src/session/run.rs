@@ -355,6 +355,8 @@ impl Runner {
             let resync = std::mem::take(&mut state.resync);
             state.differ.resync(&resync);
             state.input_since = None;
+            // An input may have been taken since this task was woken; what came before it shows.
+            self.is_scene_due |= state.take_due().1;
             (state.input.accepted(), resync, std::mem::take(&mut state.refusals))
         });
         let is_scene_due = std::mem::take(&mut self.is_scene_due) || resync.scene;

@@ -1,0 +1,125 @@
+//! What is typed behind something that changes where keys go. It waits until the picture shows the new
+//! place: the daemon's answer says that the change is made, and a numbered input sent after it comes
+//! back with a frame that has it.
+
+use std::collections::VecDeque;
+
+use rookery_term::keys::KeyPress;
+use rookery_view::link::{Page, method};
+use serde_json::Value;
+
+use super::{App, Ask, Cx, Effect, Input};
+
+/// Keys and pastes that wait at most.
+const MOST: usize = 4096;
+
+/// How long they wait, in milliseconds; after that they are refused aloud.
+const LONGEST: u64 = 5000;
+
+/// Something that was typed.
+pub(super) enum Typed {
+    Key(KeyPress),
+    Paste(String, bool),
+}
+
+/// What waits, and for what.
+#[derive(Default)]
+pub(super) struct Hold {
+    /// The page on which the change was asked for.
+    from: Option<Page>,
+    /// When the first key came that waits.
+    since: Option<u64>,
+    /// Answers that are not here yet.
+    answers: usize,
+    /// The numbered input after the last of them.
+    fence: Option<u64>,
+    typed: VecDeque<Typed>,
+}
+
+/// Whether a call changes what the next key is for.
+pub(crate) fn moves(ask: &Ask, method: &str, params: &Value) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| params.get(word).is_some());
+    match method {
+        method::GO | method::ACT | method::EDIT | method::CONFIRM => true,
+        method::PANE => has(&["split", "focus", "move", "break"]),
+        method::PALETTE => has(&["open", "activate", "back", "close"]),
+        _ => *ask == Ask::Opened,
+    }
+}
+
+impl App {
+    /// A call is made that changes where keys go.
+    pub(super) fn hold_on(&mut self) {
+        let from = self.last_page.clone();
+        let hold = self.hold.get_or_insert_with(|| Hold { from, ..Hold::default() });
+        hold.answers += 1;
+        hold.fence = None;
+    }
+
+    /// Whether what was typed waits now.
+    pub(super) fn keeps(&mut self, cx: &Cx<'_>, typed: impl FnOnce() -> Typed) -> bool {
+        let Some(hold) = &mut self.hold else { return false };
+        let since = *hold.since.get_or_insert(cx.now);
+        if cx.now < since + LONGEST && hold.typed.len() < MOST {
+            hold.typed.push_back(typed());
+        } else {
+            self.hold = None;
+            self.push(Effect::Bell);
+            self.warn("not sent");
+        }
+        true
+    }
+
+    /// Such a call was answered.
+    pub(super) fn moved(&mut self) {
+        let Some(hold) = &mut self.hold else { return };
+        hold.answers = hold.answers.saturating_sub(1);
+        if hold.answers == 0 {
+            self.push(Effect::Input(Input::Fence));
+        }
+    }
+
+    /// The input after the last answer has this number.
+    pub fn fenced(&mut self, number: u64) {
+        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.answers == 0) {
+            hold.fence = Some(number);
+        }
+    }
+
+    /// A frame shows everything up to this input.
+    pub fn accepted(&mut self, cx: &Cx<'_>, number: u64) {
+        let fence = self.hold.as_ref().and_then(|hold| hold.fence);
+        if fence.is_some_and(|fence| fence <= number) {
+            self.arrive(cx);
+        }
+    }
+
+    /// The picture shows the new place. A program there gets what was typed; a page gets nothing that
+    /// was typed before it was seen.
+    pub fn arrive(&mut self, cx: &Cx<'_>) {
+        let Some(hold) = self.hold.take() else { return };
+        let page = App::page(cx);
+        let is_same = hold.from.as_ref() == Some(&page);
+        self.is_unseen = match page {
+            Page::Workspace { .. } => App::focused(cx).is_none(),
+            _ => !is_same,
+        };
+        for typed in hold.typed {
+            match typed {
+                Typed::Key(press) => self.key(cx, &press),
+                Typed::Paste(text, is_cut) => self.paste(cx, text, is_cut),
+            }
+        }
+        self.is_unseen = false;
+    }
+
+    /// The daemon is away: how many keys waited, and what they type. They were never sent.
+    pub(super) fn let_go_of_keys(&mut self) -> (usize, String) {
+        let typed = self.hold.take().map(|hold| hold.typed).unwrap_or_default();
+        let text = typed.iter().map(|typed| match typed {
+            Typed::Key(press) => crate::client::typed_by(&crate::calls::wire_key(0, press)),
+            Typed::Paste(text, _) => text[..text.floor_char_boundary(64)].to_owned(),
+        });
+        (typed.len(), text.collect())
+    }
+}
