@@ -751,3 +751,59 @@ fn a_click_on_an_action_ends_the_prefix() {
     bench.step(|app, cx| app.mouse(cx, &click));
     assert!(!bench.app.prefix);
 }
+
+#[test]
+fn a_paste_by_key_is_asked_about_like_any_other() {
+    let mut bench = Bench::new();
+    bench.step(|app, cx| app.run(cx, "paste"));
+    let made = bench.app.take_effects();
+    assert_eq!(calls(&made), [(method::PASTE, json!({"t": 3, "text": "", "from": "clipboard"}))]);
+    let doubt = json!({"pasted": false, "why": "lines", "lines": 2, "text": "one\ntwo"});
+    let ask = Ask::Paste(3, String::new());
+    bench.step(|app, cx| app.reply(cx, ask, Ok(doubt)));
+    let text = bench.draw().join("\n");
+    assert!(text.contains("Paste 2 lines?") && text.contains("one"), "{text}");
+    let made = bench.keys(&["enter"]);
+    let sure = json!({"t": 3, "text": "one\ntwo", "sure": true});
+    assert_eq!(calls(&made), [(method::PASTE, sure)]);
+    bench.app.lose(Lost::default());
+    assert_eq!(bench.app.lost.as_ref().unwrap().text, "one\ntwo");
+}
+
+#[test]
+fn the_sidebar_is_seen_while_it_has_the_keyboard() {
+    for (size, plain) in [((60, 20), false), ((38, 9), false), ((100, 30), true)] {
+        let mut bench = Bench::new();
+        bench.app.size = size;
+        bench.app.around.plain = plain;
+        let without = bench.draw().join("\n");
+        bench.keys(&["ctrl+\\", "w"]);
+        let text = bench.draw().join("\n");
+        assert!(text.contains("+ new project"), "{size:?}\n{text}");
+        assert!(!without.contains("+ new project"), "{size:?}\n{without}");
+    }
+}
+
+#[test]
+fn the_active_pill_is_on_the_strip() {
+    let mut bench = Bench::new();
+    let strip = bench.fixed.scene.strip.as_mut().unwrap();
+    let first = strip.groups[0].clone();
+    strip.groups = (0..17)
+        .map(|at| {
+            let mut group = first.clone();
+            group.id = 100 + at;
+            group.focused = 100 + at;
+            group.tabs.truncate(1);
+            group.tabs[0].id = 100 + at;
+            group.tabs[0].title = format!("title-{at}");
+            group
+        })
+        .collect();
+    for active in [0, 8, 16] {
+        bench.fixed.scene.panes.as_mut().unwrap().as_mut().unwrap().group = 100 + active;
+        let text = bench.draw();
+        assert!(text[0].contains(&format!("title-{active}")), "{active}: {}", text[0]);
+    }
+    assert!(bench.draw()[0].contains("title-16"));
+}

@@ -31,6 +31,7 @@ pub(super) fn is_local(action: &str) -> bool {
             | "prev_prompt"
             | "next_prompt"
             | "close_tab"
+            | "paste"
     ) || action.starts_with("scroll_")
 }
 
@@ -45,6 +46,7 @@ impl App {
             "copy_mode" => self.open_copy_mode(cx),
             "copy" => self.copy_selection(cx),
             "paste" if self.around.is_window => self.push(Effect::Paste(false)),
+            "paste" => self.paste_from(App::focused(cx), ClipTarget::Clipboard),
             "leave" => self.push(Effect::Leave),
             "focus_sidebar" => {
                 self.sidebar = Some(self.active_sidebar_row(cx));

@@ -62,6 +62,8 @@ pub enum Ask {
     Decide(&'static str),
     /// A paste that may need a question.
     Paste(u64, String),
+    /// A paste about which nothing is to be asked.
+    Pasted,
     /// A text to copy.
     Copy,
     /// A text that was handed on to the person's clipboard, and by which way.

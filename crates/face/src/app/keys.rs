@@ -1,7 +1,7 @@
 //! Where a key goes: questions and overlays first, then the keymap, then the page, then the program.
 
 use rookery_term::keys::{Key, KeyKind, KeyPress, Special};
-use rookery_view::link::{Confirm, Edit, Page, PaletteCall, Paste, method};
+use rookery_view::link::{ClipTarget, Confirm, Edit, Page, PaletteCall, Paste, method};
 
 use super::hold::Typed;
 use super::{App, Ask, Cx, Edited, Effect, Field, Input, plain_char};
@@ -311,6 +311,7 @@ impl App {
                     "always" => self.ask_paste(t, text, "always"),
                     _ => {
                         let paste = Paste { t, text: text.clone(), ..Paste::default() };
+                        self.pasting.push(text.clone());
                         self.call(Ask::Paste(t, text), method::PASTE, paste);
                     }
                 }
@@ -318,6 +319,23 @@ impl App {
             Some(_) if !self.may_type() => self.warn(READ_ONLY),
             _ => self.warn("cannot paste here"),
         }
+    }
+
+    /// What lies on a clipboard of the daemon's machine is pasted, with the same questions.
+    pub(super) fn paste_from(&mut self, terminal: Option<u64>, from: ClipTarget) {
+        let Some(t) = terminal else { return self.warn("cannot paste here") };
+        if !self.may_type() {
+            return self.warn(READ_ONLY);
+        }
+        let paste = Paste {
+            t,
+            from: Some(from),
+            sure: self.settings.paste_warning == "never",
+            ask: self.settings.paste_warning == "always",
+            ..Paste::default()
+        };
+        self.pasting.push(String::new());
+        self.call(Ask::Paste(t, String::new()), method::PASTE, paste);
     }
 
     /// The outer terminal got the keyboard, or lost it.

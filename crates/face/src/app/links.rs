@@ -49,8 +49,9 @@ impl App {
     }
 
     pub(super) fn paste_surely(&mut self, t: u64, text: String) {
+        self.pasting.push(text.clone());
         let paste = Paste { t, text, sure: true, ..Paste::default() };
-        self.call(Ask::Quiet, method::PASTE, paste);
+        self.call(Ask::Pasted, method::PASTE, paste);
     }
 }
 

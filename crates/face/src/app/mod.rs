@@ -166,6 +166,8 @@ pub struct App {
     last_page: Option<Page>,
     room: Option<link::Size>,
     is_single: bool,
+    /// Pastes of which the daemon has not said that it has them.
+    pasting: Vec<String>,
     /// What was typed behind a change of place.
     hold: Option<hold::Hold>,
     /// What is typed now was typed before the page could be seen.
@@ -251,6 +253,7 @@ impl App {
             last_page: None,
             room: None,
             is_single: false,
+            pasting: Vec::new(),
             hold: None,
             is_unseen: false,
             left_at: BTreeMap::new(),

@@ -209,7 +209,7 @@ impl App {
             MouseButton::Left => self.begin_selection(t, at, clicks),
             MouseButton::Middle if self.around.is_window => self.push(Effect::Paste(true)),
             // The daemon has the selection that was copied last.
-            MouseButton::Middle if self.may_type() => self.report(t, event, row, col, clicks),
+            MouseButton::Middle => self.paste_from(Some(t), link::ClipTarget::Selection),
             MouseButton::Right => self.open_menu(cx, &Hit::Pane(t), (event.col, event.row)),
             _ => {}
         }

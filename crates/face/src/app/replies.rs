@@ -21,12 +21,15 @@ impl App {
     }
 
     fn replied(&mut self, cx: &Cx<'_>, ask: Ask, reply: Reply) {
+        if matches!(ask, Ask::Paste(..) | Ask::Pasted) && !self.pasting.is_empty() {
+            self.pasting.remove(0);
+        }
         let value = match reply {
             Ok(value) => value,
             Err(error) => return self.failed(cx, &ask, &error),
         };
         match ask {
-            Ask::Quiet | Ask::Moving(_) => {}
+            Ask::Quiet | Ask::Pasted | Ask::Moving(_) => {}
             Ask::Say(text) => self.say(text),
             Ask::Card(serial) => self.pages.card_came(serial, value),
             Ask::Decide(done) => match value["settled"].as_bool() {
@@ -36,12 +39,12 @@ impl App {
             Ask::Paste(terminal, text) => {
                 let pasted: Pasted = read(value);
                 if !pasted.pasted {
-                    let why = if pasted.why == Some(rookery_view::link::PasteDoubt::Controls) {
-                        "controls"
-                    } else {
-                        "lines"
+                    let why = match pasted.why {
+                        Some(rookery_view::link::PasteDoubt::Controls) => "controls",
+                        Some(_) => "lines",
+                        None => "always",
                     };
-                    self.ask_paste(terminal, text, why);
+                    self.ask_paste(terminal, pasted.text.unwrap_or(text), why);
                 }
             }
             Ask::Copy => self.copied(&read(value)),
@@ -111,6 +114,9 @@ impl App {
         }
         if matches!(ask, Ask::Prefs | Ask::Models | Ask::Commands(_)) {
             // Conveniences: what was asked for goes on without them.
+            if *ask == Ask::Models {
+                self.pages.new_thread.models_came(Vec::new());
+            }
             return;
         }
         if error.message.starts_with("this viewer may not call") {

@@ -35,6 +35,8 @@ pub struct NewThread {
     at: At,
     project: Option<u64>,
     models: Vec<ModelRow>,
+    /// Whether the daemon has said which there are.
+    has_models: bool,
     /// None is the usual one.
     model: Option<usize>,
     mode: usize,
@@ -44,6 +46,7 @@ impl NewThread {
     /// Models came.
     pub fn models_came(&mut self, models: Vec<ModelRow>) {
         self.models = models;
+        self.has_models = true;
         self.model = self.model.filter(|at| *at < self.models.len());
     }
 
@@ -66,7 +69,10 @@ impl NewThread {
         };
         let model = self.model.and_then(|at| self.models.get(at));
         let model = model.map_or_else(
-            || "the usual one".to_owned(),
+            || match self.has_models {
+                true => "the usual one".to_owned(),
+                false => "the usual one  (asking which there are)".to_owned(),
+            },
             |row| line(&format!("{}/{}", row.provider, row.model)),
         );
         let (mode, words) = MODES[self.mode];

@@ -4,7 +4,7 @@ use rookery_face::app::{App, Cx, Hit};
 use rookery_face::cells::{Rect, text_width};
 use rookery_face::words::line;
 use rookery_view::link::attr;
-use rookery_view::link::{Mood, Page, Rights, Tone};
+use rookery_view::link::{Group, Mood, Page, Rights, Tone};
 
 use super::Brush;
 
@@ -22,7 +22,10 @@ pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     let shown = scene.panes.as_ref().and_then(Option::as_ref).map(|panes| panes.group);
     let is_workspace = matches!(App::page(cx), Page::Workspace { .. });
     let mut col = area.col + 1;
-    for (index, group) in strip.groups.iter().enumerate() {
+    let active = strip.groups.iter().position(|group| shown == Some(group.id)).unwrap_or(0);
+    let widths: Vec<u16> = strip.groups.iter().enumerate().map(pill_width).collect();
+    let from = first_pill(&widths, active, area.cols.saturating_sub(3 + MORE));
+    for (index, group) in strip.groups.iter().enumerate().skip(from) {
         let focused = group.tabs.iter().find(|tab| tab.id == group.focused).or(group.tabs.first());
         let Some(tab) = focused else { continue };
         let mood = LOUD.into_iter().find(|mood| group.tabs.iter().any(|tab| tab.mood == *mood));
@@ -39,15 +42,15 @@ pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
             pen.underline = 1;
             pen.attrs |= attr::BOLD;
         }
-        let from = col;
+        let begin = col;
         let room = Rect::new(area.col, area.row, area.cols.saturating_sub(3), 1);
-        if col >= room.right() {
-            let left = strip.groups.len() - index;
-            brush.canvas.write_right(
-                room,
-                &format!(" {left} more"),
-                &brush.look.dim().on(bar.ground),
-            );
+        let left = strip.groups.len() - index;
+        let reserved = if left > 1 { MORE } else { 0 };
+        if index > from && col + widths[index] > room.right().saturating_sub(reserved) + 2 {
+            let dim = brush.look.dim().on(bar.ground);
+            brush.canvas.write_right(room, &format!("{left} more"), &dim);
+            let place = Rect::new(room.right().saturating_sub(MORE), area.row, MORE, 1);
+            brush.hit(place, Hit::Tab(group.id, tab.id));
             break;
         }
         col = brush.canvas.write(room, col, area.row, &format!("{} ", index + 1), &pen);
@@ -64,13 +67,41 @@ pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
         if group.tabs.iter().any(|tab| tab.badge) {
             col = brush.canvas.write(room, col, area.row, "!", &pen);
         }
-        let place = Rect::new(from, area.row, col.saturating_sub(from), 1);
+        let place = Rect::new(begin, area.row, col.saturating_sub(begin), 1);
         brush.hit(place, Hit::Tab(group.id, tab.id));
         col += 2;
     }
     let plus = Rect::new(area.right().saturating_sub(3), area.row, 3, 1);
     brush.canvas.write(plus, plus.col + 1, plus.row, "+", &brush.look.accent().on(bar.ground));
     brush.hit(plus, Hit::NewTab);
+}
+
+/// Cells at the strip's end for how many pills are not shown.
+const MORE: u16 = 8;
+
+/// Cells that a pill takes at most, with the gap after it.
+fn pill_width((index, group): (usize, &Group)) -> u16 {
+    let tab = group.tabs.iter().find(|tab| tab.id == group.focused).or(group.tabs.first());
+    let title = tab.map_or(0, |tab| match &tab.rename {
+        Some(_) => 24,
+        None => text_width(&line(&tab.title)).min(24),
+    });
+    let number = if index >= 9 { 3 } else { 2 };
+    let more = if group.tabs.len() > 1 { 3 } else { 0 };
+    number + 2 + title + more + 1 + 2
+}
+
+/// The first pill that is shown, so that the active one is.
+fn first_pill(widths: &[u16], active: usize, cols: u16) -> usize {
+    let mut from = 0;
+    let sum = |from: usize| {
+        let pills = widths.get(from..=active).unwrap_or_default();
+        pills.iter().fold(0, |sum: u16, width| sum.saturating_add(*width))
+    };
+    while from < active && sum(from) > cols {
+        from += 1;
+    }
+    from
 }
 
 fn waiting(cx: &Cx<'_>) -> u32 {

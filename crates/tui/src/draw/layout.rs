@@ -31,6 +31,8 @@ pub struct Layout {
     pub is_tiny: bool,
     /// One pane at a time.
     pub is_single: bool,
+    /// The sidebar lies over the rest.
+    pub is_over: bool,
 }
 
 impl Layout {
@@ -45,7 +47,23 @@ impl Layout {
         if app.around.only_inbox {
             return Layout::bare(app.size);
         }
-        Layout::of(app.size, width, collapsed && app.sidebar.is_none(), app.around.plain)
+        let layout =
+            Layout::of(app.size, width, collapsed && app.sidebar.is_none(), app.around.plain);
+        match app.sidebar {
+            Some(_) => layout.with_sidebar(width),
+            None => layout,
+        }
+    }
+
+    /// While the keyboard is in the sidebar it is shown: over the panes, if it has no room of its own.
+    fn with_sidebar(mut self, width: u16) -> Layout {
+        if self.sidebar.cols <= 1 && !self.is_tiny {
+            let rows = self.strip.rows + self.panes.rows;
+            let cols = width.min(self.sidebar.cols + self.panes.cols);
+            self.sidebar = Rect::new(0, 0, cols, rows);
+            self.is_over = true;
+        }
+        self
     }
 
     /// A page and the status line, and nothing else.
@@ -74,7 +92,7 @@ impl Layout {
         let (sidebar, rest) = above.split_left(width);
         let strip_rows = u16::from(rows >= NO_STRIP);
         let (strip, panes) = rest.split_top(strip_rows);
-        Layout { sidebar, strip, panes, status, is_tiny: false, is_single }
+        Layout { sidebar, strip, panes, status, is_tiny: false, is_single, is_over: false }
     }
 }
 

@@ -112,9 +112,16 @@ pub fn draw(app: &App, cx: &Cx<'_>, look: &Look) -> Picture {
     if layout.is_tiny {
         bars::tiny(&mut brush, app, cx);
     } else {
-        sidebar::draw(&mut brush, app, cx, layout.sidebar);
+        if !layout.is_over {
+            sidebar::draw(&mut brush, app, cx, layout.sidebar);
+        }
         bars::strip(&mut brush, app, cx, layout.strip);
         body(&mut brush, app, cx, &layout);
+        if layout.is_over {
+            let text = look.text();
+            brush.canvas.fill(layout.sidebar, &text);
+            sidebar::draw(&mut brush, app, cx, layout.sidebar);
+        }
         bars::status(&mut brush, app, cx, layout.status);
         overlay::draw(&mut brush, app, cx, &layout);
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fit, Pixels, Size, is_false};
+use super::{ClipTarget, Fit, Pixels, Size, is_false};
 
 /// Params of `view/key`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -150,9 +150,15 @@ pub struct Paste {
     pub n: Option<u64>,
     pub t: u64,
     pub text: String,
+    /// What lies on this clipboard of the daemon's machine is pasted in place of `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<ClipTarget>,
     /// The user was asked.
     #[serde(skip_serializing_if = "is_false")]
     pub sure: bool,
+    /// Nothing is pasted yet: the user is to be asked whatever the text is.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ask: bool,
 }
 
 /// Result of `view/paste`.
@@ -165,6 +171,9 @@ pub struct Pasted {
     /// Lines of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<u32>,
+    /// The text, if it came from a clipboard and must be asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// Why a paste must be asked about.

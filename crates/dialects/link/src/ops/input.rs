@@ -6,7 +6,7 @@ use rookery_term::keys::{Key, KeyKind, KeyPress, Mods, parse_chord};
 use rookery_term::mouse::{self as mouse_events, MouseEvent, MouseMods};
 use rookery_term::paste;
 use rookery_view::link::{
-    self, Done, Mouse, MouseButton, MouseKind, Paste, PasteDoubt, Pasted, Text, bound,
+    self, ClipTarget, Done, Mouse, MouseButton, MouseKind, Paste, PasteDoubt, Pasted, Text, bound,
 };
 
 use crate::{Cx, Error};
@@ -153,7 +153,14 @@ fn event(params: &Mouse) -> MouseEvent {
     }
 }
 
-pub(crate) async fn paste(cx: Cx, params: Paste) -> Result<Pasted, Error> {
+pub(crate) async fn paste(cx: Cx, mut params: Paste) -> Result<Pasted, Error> {
+    if let Some(from) = params.from {
+        let clipboard = match from {
+            ClipTarget::Clipboard => Clipboard::System,
+            ClipTarget::Selection => Clipboard::Selection,
+        };
+        params.text = cx.core.seats().clipboard(clipboard).await.unwrap_or_default();
+    }
     if params.text.len() > bound::PASTE_BYTES {
         let message = format!("a paste has at most {} bytes", bound::PASTE_BYTES);
         return Err(Error::invalid("text", message));
@@ -161,12 +168,13 @@ pub(crate) async fn paste(cx: Cx, params: Paste) -> Result<Pasted, Error> {
     let handle = cx.terminal(params.t)?;
     let text = paste::without_markers(&params.text);
     let why = doubt(&text).filter(|_| !params.sure && !handle.modes().bracketed_paste);
-    if why.is_some() {
+    if why.is_some() || (params.ask && !text.is_empty()) {
         let lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
-        return Ok(Pasted { pasted: false, why, lines: Some(lines) });
+        let text = params.from.map(|_| text.to_string());
+        return Ok(Pasted { pasted: false, why, lines: Some(lines), text });
     }
     cx.give(params.n.unwrap_or(0), params.t, |handle| Ok(handle.paste(&text)?))?;
-    Ok(Pasted { pasted: true, why: None, lines: None })
+    Ok(Pasted { pasted: true, ..Pasted::default() })
 }
 
 /// Why a program that did not ask for brackets might do more with a text than show it.
