@@ -138,7 +138,8 @@ fn bytes(client: &Caller, id: u64) -> Vec<String> {
     screen.split_whitespace().filter(is_byte).map(str::to_owned).collect()
 }
 
-/// Keys as outer terminals send them that speak no protocol, modifyOtherKeys 2 and kitty's.
+/// Keys as outer terminals send them that speak no protocol, modifyOtherKeys 2 and kitty's. Where there
+/// are several spellings it is the one of the mode that the face has its terminal in.
 const LEGACY: &[&[u8]] = &[
     b"a",
     b"Z",
@@ -150,7 +151,6 @@ const LEGACY: &[&[u8]] = &[
     b"\x1bx",
     b"\x1b\x7f",
     b"\x1b[A",
-    b"\x1bOA",
     b"\x1b[1;5C",
     b"\x1b[1;3D",
     b"\x1b[H",

@@ -73,10 +73,12 @@ fn keys_that_may_not_have_arrived_are_named() {
     client.wait_text(id, "go");
     let face = Face::open(&daemon);
     face.wait("go");
-    // A terminal in raw mode holds some 4 KiB that no program has read.
-    for _ in 0..12 {
+    // More than any terminal holds that no program has read.
+    face.send("\x1b[200~");
+    for _ in 0..300 {
         face.send("x".repeat(1000));
     }
+    face.send("\x1b[201~");
     face.send("last-words");
     face.prefix("Q");
     face.wait("does nothing after the prefix");

@@ -126,7 +126,10 @@ fn a_face_with_nothing_to_do_writes_nothing() {
     for line in 0..50 {
         client.write(hidden, &format!("line {line}\n"));
     }
-    client.wait_text(hidden, "line 49\nline 49");
+    // The echo of the terminal and the answer of the program, in whichever order they come.
+    wait_until("both are there", PATIENCE, || {
+        client.screen(hidden).matches("line 49").count() == 2
+    });
     wait_asleep(program);
     let written = face.pty.written();
     let more = String::from_utf8_lossy(&written[before..]).into_owned();

@@ -231,7 +231,11 @@ fn finding_copying_and_pasting() {
     face.prefix("[");
     face.wait("copy mode");
     face.send("?row-190\r");
-    face.wait("row-190");
+    // The cursor is there once the search has answered.
+    wait_until("the row is found", PATIENCE, || {
+        let row = usize::from(face.pty.snapshot().cursor.row);
+        face.pty.text().lines().nth(row).is_some_and(|line| line.contains("row-190"))
+    });
     face.send("v$");
     face.prefix("y");
     face.wait("sent to your terminal");

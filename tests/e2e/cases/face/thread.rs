@@ -34,6 +34,7 @@ fn a_thread_is_begun_with_a_model_and_a_mode() {
     // Letters are letters.
     face.send("say adA1 hello");
     face.wait("> say adA1 hello");
+    face.wait_gone("asking which there are");
     face.send("\t\t");
     // Any of its models is right: it is the provider that counts.
     face.step_until("\x1b[C", || face.pty.text().contains("mock/mock"));
