@@ -276,6 +276,8 @@ async fn a_damaged_state_file_is_put_aside() {
     assert_eq!(bench.room().list().await.unwrap().len(), 3);
     let names = fs::read_dir(config).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().any(|name| name.to_string_lossy().contains(".corrupt-")));
+    let waiting = bench.core.queue().list();
+    assert_eq!(waiting[0].title, "The file of marketplaces was damaged");
 }
 
 #[tokio::test]
