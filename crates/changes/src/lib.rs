@@ -12,7 +12,7 @@ mod undo;
 pub use diff::{FileEdit, MAX_BYTES, SHOWN_LINES, edits};
 pub use place::{begins, expected};
 pub use reverse::reverse_patch;
-pub use undo::{Conflict, Reverted, has_old_side, undo};
+pub use undo::{Conflict, Reverted, has_old_side, is_taken_back, undo};
 
 #[cfg(test)]
 mod tests;

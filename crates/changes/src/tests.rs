@@ -335,6 +335,15 @@ proptest! {
                 prop_assert_eq!(&was[..at], &is[..at]);
                 prop_assert_eq!(&was[at + removed..], &is[at + added..]);
                 let edit = &history.hunks[index].edit;
+                // Outside of the hunk and its context not even the end of a line is another.
+                let ended = |text: &str| -> Vec<String> {
+                    text.split_inclusive('\n').map(str::to_owned).collect()
+                };
+                let (was_ended, is_ended) = (ended(&before), ended(&reverted.text));
+                let start = at - begins(edit) as usize;
+                let (new, old) = (edit.new_side().count(), edit.old_side().count());
+                prop_assert_eq!(&was_ended[..start], &is_ended[..start]);
+                prop_assert_eq!(&was_ended[start + new..], &is_ended[start + old..]);
                 let changed = edit.lines.iter().skip(begins(edit) as usize);
                 let old: Vec<String> = changed
                     .filter(|line| line.kind != LineKind::Added)

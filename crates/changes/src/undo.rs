@@ -106,6 +106,18 @@ pub fn has_old_side(text: &str, edit: &Edit, at: u64) -> bool {
     file.get(at..).is_some_and(|rest| is_there(rest, &old))
 }
 
+/// Whether an edit whose taking back was begun seems to be taken back: its old lines are where its new ones were
+/// expected. Where both are, because one begins with the other, the longer one is no coincidence.
+#[must_use]
+pub fn is_taken_back(text: &str, edit: &Edit, at: u64) -> bool {
+    let file = Line::all(text);
+    let Ok(at) = usize::try_from(at) else { return false };
+    let Some(rest) = file.get(at..) else { return false };
+    let old: Vec<Line<'_>> = edit.old_side().map(Line::of).collect();
+    let new: Vec<Line<'_>> = edit.new_side().map(Line::of).collect();
+    !old.is_empty() && is_there(rest, &old) && (!is_there(rest, &new) || old.len() > new.len())
+}
+
 /// Lines of context in front, and the lines that go and come in its place.
 fn changed(edit: &Edit) -> (u64, u64, u64) {
     let context = begins(edit);

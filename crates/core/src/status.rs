@@ -124,20 +124,31 @@ impl Core {
 
     /// Puts what was wrong with the store into the queue, so that it is seen where people look.
     pub(crate) fn report_damage(&self) {
-        let Some(damage) = self.inner.damage.clone() else { return };
+        if let Some(damage) = self.inner.damage.clone() {
+            self.file_damage("The store was damaged", damage);
+        }
+    }
+
+    /// The same for another file of ours, and tells those who are there.
+    pub(crate) fn say_damage(&self, title: &str, damage: String) {
+        self.log().warn(None, damage.clone());
+        self.file_damage(title, damage);
+    }
+
+    fn file_damage(&self, title: &str, damage: String) {
         let filed = self.transact(|tx| {
             tx.file(crate::queue::NewItem {
                 session: rookery_model::SessionId::NONE,
                 related: None,
                 category: rookery_model::Category::Error,
-                title: "The store was damaged".to_owned(),
+                title: title.to_owned(),
                 subtitle: Some(damage),
                 source: rookery_model::Source::Protocol,
             });
             Ok(())
         });
         if let Err(error) = filed {
-            tracing::error!(%error, "the damage of the store is not in the queue");
+            tracing::error!(%error, "what was damaged is not in the queue");
         }
     }
 }

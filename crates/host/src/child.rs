@@ -28,6 +28,8 @@ pub(crate) struct Start<'a> {
     pub(crate) has_input: bool,
     /// Whether it may start what outlives it, and so needs a supervisor.
     pub(crate) is_supervised: bool,
+    /// How large a file may become that it writes; as we may ourselves if none is named.
+    pub(crate) file_limit: Option<u64>,
 }
 
 /// What a program finds in its environment besides what is set for it.
@@ -68,6 +70,9 @@ impl Start<'_> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         leave_session(&mut command);
         crate::limits::give_back(&mut command);
+        if let Some(bytes) = self.file_limit {
+            crate::limits::bound_files(&mut command, bytes);
+        }
         crate::processes::start_child(&mut command)
     }
 

@@ -37,3 +37,11 @@ pub(crate) fn give_back(command: &mut Command) {
     // SAFETY: the closure makes one system call, and neither allocates nor takes a lock.
     unsafe { command.pre_exec(move || Ok(setrlimit(Resource::Nofile, limit)?)) };
 }
+
+/// Ends a program, and whatever it starts, that writes more than this into one file.
+#[expect(unsafe_code, reason = "a limit can only be set between fork and exec")]
+pub(crate) fn bound_files(command: &mut Command, bytes: u64) {
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    // SAFETY: the closure makes one system call, and neither allocates nor takes a lock.
+    unsafe { command.pre_exec(move || Ok(setrlimit(Resource::Fsize, limit)?)) };
+}

@@ -8,7 +8,7 @@ use rookery_host::files;
 use rookery_model::Timestamp;
 use serde_json::{Value, json};
 
-use crate::item::{SourceKind, words};
+use crate::item::{SourceKind, item_id, words};
 
 /// The largest file that is read.
 const FILE_LIMIT: usize = 16 << 20;
@@ -178,6 +178,40 @@ impl Decisions {
         Ok(count)
     }
 
+    /// Takes the decisions on what is in a folder along to another one, or the same with another content. What was
+    /// enabled and can start something was enabled with the old content: unless that is the same, such decisions
+    /// are forgotten, and given. Blocks.
+    ///
+    /// # Errors
+    /// If the file cannot be written; then nothing has changed.
+    pub fn follow(&mut self, from: &Path, to: &Path, is_same: bool) -> io::Result<Vec<Decision>> {
+        let (mut after, mut forgotten) = (BTreeMap::new(), Vec::new());
+        for (key, decision) in &self.all {
+            let Ok(below) = Path::new(&decision.path).strip_prefix(from) else {
+                after.entry(key.clone()).or_insert_with(|| decision.clone());
+                continue;
+            };
+            let is_enabled = decision.kind == DecisionKind::Enable;
+            if is_enabled && !is_same && !decision.source.is_passive() {
+                forgotten.push(decision.clone());
+                continue;
+            }
+            let path = to.join(below).to_string_lossy().into_owned();
+            let item_id = item_id(decision.source, &path, decision.name.as_deref());
+            let key = (decision.workspace.clone(), item_id.clone());
+            after.insert(key, Decision { item_id, path, ..decision.clone() });
+        }
+        let before = std::mem::replace(&mut self.all, after);
+        if before == self.all {
+            return Ok(forgotten);
+        }
+        if let Err(error) = self.write() {
+            self.all = before;
+            return Err(error);
+        }
+        Ok(forgotten)
+    }
+
     fn write(&self) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let rows = self.all.values().map(row).chain(self.others.iter().cloned());
@@ -260,6 +294,40 @@ mod tests {
         let (mut again, _) = load();
         assert_eq!(again.forget(|one| one.workspace == "/a").unwrap(), 2);
         assert_eq!(load().0.workspaces(), ["/ab"]);
+    }
+
+    #[test]
+    fn what_starts_nothing_follows_a_folder_and_the_rest_only_with_its_content() {
+        let of = |source: SourceKind, path: &str, kind| Decision {
+            item_id: item_id(source, path, Some("n")),
+            name: Some("n".into()),
+            path: path.into(),
+            source,
+            ..decided("/a", "", kind)
+        };
+        let all = [
+            of(SourceKind::Skill, "/p/1/skills/s/SKILL.md", DecisionKind::Enable),
+            of(SourceKind::Hook, "/p/1/hooks/hooks.json", DecisionKind::Enable),
+            of(SourceKind::McpServer, "/p/1/.mcp.json", DecisionKind::Ignore),
+            of(SourceKind::Hook, "/p/10/hooks/hooks.json", DecisionKind::Enable),
+        ];
+        let paths = |is_same: bool, to: &str| -> (usize, Vec<String>) {
+            let mut decisions = Decisions::default();
+            all.iter().for_each(|one| decisions.set(one.clone()).unwrap());
+            let forgotten = decisions.follow(Path::new("/p/1"), Path::new(to), is_same).unwrap();
+            let mut paths: Vec<String> = decisions.of("/a").into_iter().map(|it| it.path).collect();
+            let ids = decisions.of("/a").into_iter().map(|it| {
+                assert_eq!(it.item_id, item_id(it.source, &it.path, Some("n")));
+            });
+            assert_eq!(ids.count(), paths.len());
+            paths.sort();
+            (forgotten.len(), paths)
+        };
+        let moved = ["/p/10/hooks/hooks.json", "/p/2/.mcp.json", "/p/2/skills/s/SKILL.md"];
+        assert_eq!(paths(false, "/p/2"), (1, moved.map(String::from).to_vec()));
+        assert_eq!(paths(true, "/p/2").1.len(), 4);
+        let stay = ["/p/1/.mcp.json", "/p/1/skills/s/SKILL.md", "/p/10/hooks/hooks.json"];
+        assert_eq!(paths(false, "/p/1"), (1, stay.map(String::from).to_vec()));
     }
 
     #[test]

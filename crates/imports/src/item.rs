@@ -61,6 +61,16 @@ words! {
     }
 }
 
+impl SourceKind {
+    /// Whether it is text and can start nothing.
+    pub fn is_passive(self) -> bool {
+        match self {
+            Self::Guidance | Self::Rule | Self::Skill | Self::SlashCommand | Self::Agent => true,
+            Self::McpServer | Self::Hook | Self::Plugin | Self::Unknown => false,
+        }
+    }
+}
+
 words! {
     /// What may happen once an item is enabled.
     Risk {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use toml_parser::lexer::TokenKind;
 
 use crate::front_matter::yaml_value;
 use crate::jsonc;
@@ -11,6 +12,8 @@ use crate::jsonc;
 const SERVERS_LIMIT: usize = 256;
 /// The longest name of a server.
 const NAME_LIMIT: usize = 128;
+/// How deep the values of a TOML file may lie in each other.
+const DEPTH_LIMIT: usize = 128;
 
 /// A server.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -78,11 +81,44 @@ pub fn parse(text: &str, ending: &str) -> Result<McpFile, String> {
 }
 
 fn toml_value(text: &str) -> Result<Value, String> {
+    if toml_depth(text) > DEPTH_LIMIT {
+        return Err("its values are nested too deeply".to_owned());
+    }
     let read = text.parse::<toml::Table>().map_err(|error| {
         let text = error.message().to_owned();
         format!("it is not valid TOML: {}", text.lines().next().unwrap_or_default())
     })?;
     Ok(Value::Object(read.into_iter().map(|(key, value)| (key, from_toml(value))).collect()))
+}
+
+/// How deep the values of a TOML file can lie at most. Its parser limits the parts of a key and how tables
+/// nest, but not both together, and needs stack for every level.
+fn toml_depth(text: &str) -> usize {
+    use TokenKind::{Comma, Comment, Dot, Equals, LeftCurlyBracket, LeftSquareBracket};
+    use TokenKind::{Newline, RightCurlyBracket, RightSquareBracket, Whitespace};
+    let (mut open, mut deepest) = (Vec::new(), 0);
+    let (mut dots, mut most_dots) = (0, 0);
+    let mut follows_dot = false;
+    for token in toml_parser::Source::new(text).lex() {
+        let kind = token.kind();
+        match kind {
+            LeftSquareBracket => open.push(RightSquareBracket),
+            LeftCurlyBracket => open.push(RightCurlyBracket),
+            RightSquareBracket | RightCurlyBracket if open.last() == Some(&kind) => {
+                open.pop();
+            }
+            Dot => dots += 1,
+            // The parser goes on with a key that ends in a dot, whatever comes between.
+            Comma | Equals | Newline if !follows_dot => dots = 0,
+            _ => {}
+        }
+        (deepest, most_dots) = (deepest.max(open.len()), most_dots.max(dots));
+        if !matches!(kind, Whitespace | Comment) {
+            follows_dot = kind == Dot;
+        }
+    }
+    // Beside what is in brackets, the head of a table and the key of a value have parts.
+    (deepest + 2) * (most_dots + 1)
 }
 
 fn from_toml(value: toml::Value) -> Value {
@@ -191,6 +227,31 @@ mod tests {
         assert!(file.servers[0].0.is_command_capable);
         assert!(parse("[]", "json").is_err() && parse("= 1", "toml").is_err());
         assert_eq!(parse("{}", "json").unwrap(), McpFile::default());
+    }
+
+    /// A value in tables within each other, whose keys have many parts.
+    fn nested_toml(levels: usize, parts: usize) -> String {
+        let key = vec!["a"; parts].join(".");
+        let inner = (0..levels).fold("1".to_owned(), |inner, _| format!("{{{key}={inner}}}"));
+        format!("x = {inner}")
+    }
+
+    #[test]
+    fn a_toml_file_that_needs_much_stack_is_refused_before_it_is_parsed() {
+        for (levels, parts) in [(1, 79), (20, 79), (79, 2), (79, 79)] {
+            let refused = parse(&nested_toml(levels, parts), "toml").unwrap_err();
+            assert!(refused.contains("too deeply"), "{levels} of {parts}: {refused}");
+        }
+        let unfinished = format!("{}a = 1", "a.\n".repeat(1000));
+        assert!(parse(&unfinished, "toml").unwrap_err().contains("too deeply"));
+        assert!(parse(&nested_toml(6, 8), "toml").is_ok());
+    }
+
+    #[test]
+    fn what_strings_and_comments_hold_is_no_depth() {
+        let listed = r#"["[[[[.....", '{{{{', """{{{[[[""", 1.5, 2.5, 3.5, 4.5]"#;
+        let text = format!("# [[[[ a.b.c.d\n[servers.\"a.b.c\"]\ncommand = {listed}\n");
+        assert_eq!((toml_depth(&text), names(&text, "toml")), (6, vec!["a.b.c".to_owned()]));
     }
 
     #[test]

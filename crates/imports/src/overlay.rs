@@ -45,6 +45,9 @@ pub fn is_active(item: &Item) -> bool {
     }
 }
 
+/// Other items of the same name that an item lists; of the rest it has the number only.
+const OTHERS_LIMIT: usize = 8;
+
 /// Names that are taken without any import, each with the file that has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
@@ -77,13 +80,13 @@ pub fn add_conflicts(items: &mut [Item], known: &Known) {
             .map(|file| conflict(file.to_string_lossy().into_owned(), &detail))
             .into_iter()
             .collect();
-        let others = by_name.get(&key).into_iter().flatten();
+        let same = by_name.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let others = same.iter().filter(|(file, _)| *file != item.file).take(OTHERS_LIMIT);
         let detail = format!("both are called {name}; the one that was enabled first counts");
-        conflicts.extend(
-            others
-                .filter(|(file, _)| *file != item.file)
-                .map(|(_, path)| conflict(path.clone(), &detail)),
-        );
+        conflicts.extend(others.map(|(_, path)| conflict(path.clone(), &detail)));
+        if let Some(rest @ 1..) = same.len().checked_sub(1 + OTHERS_LIMIT) {
+            conflicts.push(conflict(format!("{rest} more"), &detail));
+        }
         item.conflicts = conflicts;
     }
 }

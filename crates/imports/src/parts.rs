@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::content::Content;
 use crate::item::{Item, PluginRef, ScanError};
 use crate::plugin::{self, Manifest, PluginRoot};
-use crate::scan::{FILE_LIMIT, Place, Scanner, trouble};
+use crate::scan::{FILE_LIMIT, FILES_LIMIT, Place, Scanner, trouble};
 use crate::sources::{self, Find, Read, Row};
 use crate::tree::Tree;
 use crate::{overlay, redact};
@@ -25,9 +25,10 @@ impl Scanner {
         let Ok(tree) = reopened(place) else { return };
         let inner = plugin_place(tree, place, path, manifest);
         let mut scanner = Scanner::new(self.now);
-        scanner.files = self.files;
+        (scanner.files, scanner.bytes) = (self.files, self.bytes);
         scanner.plugin(&inner, path, manifest);
-        self.files = scanner.files;
+        // What the inner scan left out is said by the outer one, at its next file.
+        (self.files, self.bytes) = (scanner.files.min(FILES_LIMIT), scanner.bytes);
         let mut parts: Vec<&Item> = scanner.found.values().collect();
         parts.sort_by(|a, b| (&a.source.path, &a.title).cmp(&(&b.source.path, &b.title)));
         item.is_command_capable = parts.iter().any(|part| part.is_command_capable);

@@ -10,16 +10,16 @@ use rookery_model::Timestamp;
 use crate::content::Content;
 use crate::decisions::Decision;
 use crate::item::{Item, PluginRef, Scan, ScanError, Source, SourceKind, State, digest, item_id};
-use crate::overlay;
 use crate::plugin::PluginRoot;
 use crate::read::{self, FileText};
 use crate::sources::{self, Find, Read, Row};
 use crate::tree::Tree;
+use crate::{overlay, preview};
 
 /// The longest file that is read.
 pub(crate) const FILE_LIMIT: usize = 256 << 10;
 /// Files that one scan reads.
-const FILES_LIMIT: usize = 4000;
+pub(crate) const FILES_LIMIT: usize = 4000;
 /// Bytes that one scan reads.
 const BYTES_LIMIT: usize = 64 << 20;
 /// Items of one scan.
@@ -111,7 +111,7 @@ pub(crate) struct Scanner {
     pub(crate) found: HashMap<String, Item>,
     pub(crate) errors: Vec<ScanError>,
     pub(crate) files: usize,
-    bytes: usize,
+    pub(crate) bytes: usize,
     pub(crate) now: Timestamp,
 }
 
@@ -239,7 +239,7 @@ impl Scanner {
     /// Reads one file, which is named by its path below `base`.
     pub(crate) fn file(&mut self, place: &Place, base: &Path, path: &Path, row: &Row) {
         if self.files >= FILES_LIMIT || self.bytes >= BYTES_LIMIT {
-            if self.files == FILES_LIMIT || self.bytes >= BYTES_LIMIT {
+            if self.files <= FILES_LIMIT {
                 self.files = FILES_LIMIT + 1;
                 self.complain(
                     place,
@@ -327,6 +327,7 @@ impl Scanner {
                 let manifest = manifest.clone();
                 self.look_into(place, path, &manifest, &mut item);
             }
+            item.preview = preview::bounded(item.preview);
             self.found.insert(id, item);
         }
     }

@@ -7,6 +7,11 @@ use crate::ids::variant_key;
 use crate::plugin_source::PluginSource;
 use crate::types::{Entry, Hints, Kind, Risk};
 
+/// Related candidates that a row lists.
+const MOST_RELATED: usize = 20;
+/// About how many bytes the related candidates of all rows have.
+const RELATED_SIZE: usize = 8 << 20;
+
 /// One marketplace's variant of a plugin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
@@ -54,7 +59,7 @@ pub struct PluginRow {
     pub description: Option<String>,
     /// All of them, the recommended first.
     pub variants: Vec<Variant>,
-    /// Variants of others that only have the same name.
+    /// Variants of others that only have the same name, the first of them.
     pub related_candidates: Vec<Variant>,
     /// The key of the first.
     pub recommended_variant_key: Option<String>,
@@ -87,7 +92,7 @@ pub fn group<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     installed: &BTreeMap<String, Option<String>>,
 ) -> Vec<PluginRow> {
-    rows(entries, installed).into_iter().map(|(row, _)| row).collect()
+    rows(entries, installed, |_| true)
 }
 
 /// The plugins of which an entry has the query in its id, name, description or tags, whatever the case; all for
@@ -98,9 +103,7 @@ pub fn search<'a>(
     query: &str,
 ) -> Vec<PluginRow> {
     let query = query.trim().to_lowercase();
-    let found = rows(entries, installed).into_iter();
-    let found = found.filter(|(_, entries)| entries.iter().any(|entry| is_found(entry, &query)));
-    found.map(|(row, _)| row).collect()
+    rows(entries, installed, |entry| is_found(entry, &query))
 }
 
 /// All variants of the plugin that an entry belongs to, itself included, the recommended first.
@@ -119,31 +122,22 @@ fn order(entry: &Entry) -> (Kind, String) {
 fn rows<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     installed: &BTreeMap<String, Option<String>>,
-) -> Vec<(PluginRow, Vec<&'a Entry>)> {
+    is_wanted: impl Fn(&Entry) -> bool,
+) -> Vec<PluginRow> {
     let mut groups: BTreeMap<Group, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         groups.entry(Group::of(entry)).or_default().push(entry);
     }
-    let mut names: BTreeMap<&str, BTreeSet<&Group>> = BTreeMap::new();
+    let mut named = Named::new(&groups);
+    let mut rows = Vec::new();
     for (group, entries) in &groups {
-        for entry in entries {
-            names.entry(&entry.identity_key.normalized_name).or_default().insert(group);
+        if !entries.iter().any(|entry| is_wanted(entry)) {
+            continue;
         }
-    }
-    let mut rows = Vec::with_capacity(groups.len());
-    for (group, entries) in &groups {
         let mut entries = entries.clone();
-        entries.sort_by_key(|entry| order(entry));
+        entries.sort_by_cached_key(|entry| order(entry));
         let Some(first) = entries.first() else { continue };
-        let mut related: Vec<&Entry> = Vec::new();
-        let own: BTreeSet<&str> =
-            entries.iter().map(|entry| entry.identity_key.normalized_name.as_str()).collect();
-        for other in own.iter().flat_map(|name| &names[name]).filter(|other| **other != group) {
-            let same = |entry: &&&Entry| own.contains(entry.identity_key.normalized_name.as_str());
-            related.extend(groups[*other].iter().filter(same));
-        }
-        related.sort_by_key(|entry| order(entry));
-        related.dedup_by_key(|entry| order(entry));
+        let related = named.related(group, &entries);
         let variant = |entry: &&Entry| variant(entry, installed);
         let keys = entries.iter().map(|entry| entry.variant_key());
         let row = PluginRow {
@@ -155,10 +149,60 @@ fn rows<'a>(
             recommended_variant_key: Some(first.variant_key()),
             installed_variants: keys.filter(|key| installed.contains_key(key)).collect(),
         };
-        rows.push((row, entries));
+        rows.push((order(first), row));
     }
-    rows.sort_by_cached_key(|(row, entries)| (row.display_name.to_lowercase(), order(entries[0])));
-    rows
+    rows.sort_by_cached_key(|(order, row)| (row.display_name.to_lowercase(), order.clone()));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Entries by their names, the first of each name with their groups.
+struct Named<'a> {
+    names: BTreeMap<&'a str, Vec<(&'a Group, &'a Entry)>>,
+    /// Bytes that related candidates of further rows may have.
+    room: usize,
+}
+
+impl<'a> Named<'a> {
+    fn new(groups: &'a BTreeMap<Group, Vec<&'a Entry>>) -> Self {
+        let mut names: BTreeMap<&str, Vec<(&Group, &Entry)>> = BTreeMap::new();
+        for (group, entries) in groups {
+            for entry in entries {
+                let name = entry.identity_key.normalized_name.as_str();
+                names.entry(name).or_default().push((group, entry));
+            }
+        }
+        for same in names.values_mut() {
+            same.sort_by_cached_key(|(_, entry)| order(entry));
+        }
+        Named { names, room: RELATED_SIZE }
+    }
+
+    /// Entries of other groups that have a name of these, the first of them.
+    fn related(&mut self, group: &Group, entries: &[&Entry]) -> Vec<&'a Entry> {
+        let own: BTreeSet<&str> =
+            entries.iter().map(|entry| entry.identity_key.normalized_name.as_str()).collect();
+        let mut related: Vec<&Entry> = Vec::new();
+        for same in own.iter().filter_map(|name| self.names.get(name)) {
+            let others = same.iter().filter(|(other, _)| *other != group);
+            related.extend(others.map(|(_, entry)| *entry).take(MOST_RELATED));
+        }
+        related.sort_by_cached_key(|entry| order(entry));
+        related.truncate(MOST_RELATED);
+        let room = &mut self.room;
+        related.retain(|entry| {
+            let left = room.checked_sub(size(entry));
+            *room = left.unwrap_or(*room);
+            left.is_some()
+        });
+        related
+    }
+}
+
+/// About how many bytes an entry has as a variant.
+fn size(entry: &Entry) -> usize {
+    let words = entry.tags.iter().chain(&entry.capability_hints).map(String::len).sum::<usize>();
+    let source = serde_json::to_string(&entry.source).map_or(0, |source| source.len());
+    size_of::<Variant>() + words + source
 }
 
 fn variant(entry: &Entry, installed: &BTreeMap<String, Option<String>>) -> Variant {
@@ -236,6 +280,29 @@ mod tests {
         assert_eq!(siblings(&all, &all[0]).len(), 2);
         assert_eq!(search(&all, &installed, "GIT").len(), 2);
         assert_eq!(search(&all, &installed, "nothing like it").len(), 0);
+    }
+
+    #[test]
+    fn names_that_many_have_cost_no_more_than_their_entries() {
+        let mut all: Vec<Entry> = (0..3000)
+            .map(|number| {
+                entry("m", Kind::Cursor, "same", Some(&format!("https://h.test/r{number}")))
+            })
+            .collect();
+        for (number, entry) in all.iter_mut().enumerate() {
+            entry.plugin_id = format!("p{number}");
+            entry.tags = vec!["x".repeat(100); 64];
+        }
+        let rows = group(&all, &BTreeMap::new());
+        assert_eq!(rows.len(), 3000);
+        let related = rows.iter().map(|row| row.related_candidates.len());
+        assert_eq!(related.clone().max(), Some(MOST_RELATED));
+        let bytes = related.sum::<usize>() * 64 * 100;
+        assert!((RELATED_SIZE / 2..RELATED_SIZE).contains(&bytes), "{bytes}");
+        assert_eq!(
+            search(&all, &BTreeMap::new(), "p2999")[0].related_candidates.len(),
+            MOST_RELATED
+        );
     }
 
     proptest! {

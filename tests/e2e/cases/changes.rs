@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rookery_testkit::{Finished, PATIENCE, TestDaemon, git, rookery_binary, wait_until};
+use rookery_testkit::{Finished, Home, PATIENCE, TestDaemon, git, rookery_binary, wait_until};
 use serde_json::{Value, json};
 
 use crate::idx0_link::{ask, done, list};
@@ -260,6 +260,66 @@ fn attack_a_hostile_repository_starts_nothing() {
     assert_eq!(seen["changes"][0]["files"][0]["path"], "new", "{seen}");
     assert!(!sprung.exists(), "{}", text_of(&sprung));
     assert!(!repo.join("owned").exists() && !daemon.home().join("owned").exists());
+}
+
+#[test]
+fn attack_a_repository_that_names_another_work_tree_shows_nothing_of_it() {
+    let daemon = TestDaemon::start();
+    let (repo, outside) = (repository(&daemon), daemon.home().join("outside"));
+    fs::create_dir(&outside).unwrap();
+    git(&outside, &["init", "-q"]);
+    fs::write(outside.join("secret"), "geheim\n").unwrap();
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    for named in [outside.as_path(), repo.parent().unwrap(), Path::new("/")] {
+        git(&repo, &["config", "core.worktree", named.to_str().unwrap()]);
+        let refused = peer.refused("git/changes/list", json!({"workspace": repo}));
+        assert!(refused["message"].as_str().unwrap().starts_with("git failed: "), "{refused}");
+        let params = json!({"workspace": repo, "path": "secret"});
+        peer.refused("git/changes/read", params);
+        let thread = peer.thread(&repo);
+        let exec =
+            json!({"command": ["sh", "-c", "echo more >> ../outside/secret"], "threadId": thread});
+        assert_eq!(peer.call("command/exec", exec)["exitCode"], 0, "work goes on");
+        let seen = peer.call("workspace/changes/list", json!({"threadId": thread}));
+        assert_eq!(seen["changes"], json!([]));
+        let ended = run_in(&daemon, &repo, &["changes", "ls"]);
+        assert!(!ended.status.success() && !ended.stdout.contains("secret"), "{ended:?}");
+        let ended = run_in(&daemon, &repo, &["checkpoint", "create"]);
+        assert!(!ended.status.success(), "{ended:?}");
+    }
+}
+
+#[test]
+fn work_trees_that_are_not_whole_within_the_roots_are_not_looked_at() {
+    let home = Home::new();
+    let (repo, other) = (home.join("repo"), home.join("other"));
+    let dir = home.join("config/rookery");
+    fs::create_dir_all(&dir).unwrap();
+    let roots = format!("[fs]\nroots = [\"{}/sub\", \"{}\"]\n", repo.display(), other.display());
+    fs::write(dir.join("config.toml"), roots).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let (repo, sub) = (repository(&daemon), repo.join("sub"));
+    fs::write(repo.join("a"), "geheim\n").unwrap();
+    for dir in [&sub, &other] {
+        fs::create_dir(dir).unwrap();
+    }
+    git(&other, &["init", "-q"]);
+    fs::write(other.join("b"), "b\n").unwrap();
+    let mut peer = Peer::to(&daemon);
+    peer.refused("git/changes/list", json!({"workspace": sub}));
+    peer.refused("git/changes/read", json!({"workspace": sub, "path": "a"}));
+    let made = peer.call("workspace/create", json!({"roots": [{"path": sub}]}));
+    let id = &made["workspace"]["id"];
+    peer.refused("vcs/status", json!({"workspaceId": id}));
+    peer.refused("vcs/changes/list", json!({"workspaceId": id}));
+    peer.refused("vcs/changes/read", json!({"workspaceId": id, "path": "a"}));
+    for command in [["changes", "ls"].as_slice(), &["changes", "show", "a"]] {
+        let ended = run_in(&daemon, &sub, command);
+        assert!(!ended.status.success() && !ended.stdout.contains("geheim"), "{ended:?}");
+    }
+    let listed = peer.call("git/changes/list", json!({"workspace": other}));
+    assert_eq!(listed["files"][0]["path"], "b");
 }
 
 #[test]

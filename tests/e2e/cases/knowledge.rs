@@ -137,6 +137,8 @@ fn a_damaged_file_of_memories_is_put_aside() {
     assert_eq!(daemon.client().call("memory/list", json!({}))["memories"], json!([]));
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().any(|name| name.to_string_lossy().contains(".corrupt-")));
+    let inbox = daemon.rookery(&["inbox"]).success();
+    assert!(inbox.contains("The file of memories was damaged"), "{inbox}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path};
 
-use rookery_changes::{Reverted, has_old_side, undo};
+use rookery_changes::{Reverted, has_old_side, is_taken_back, undo};
 use rookery_model::{Edit, FileOperation};
 
 use super::paths::{self, Place};
@@ -167,6 +167,10 @@ fn undone(
     let Ok(text) = str::from_utf8(bytes) else {
         return conflict(format!("{} is not text any more", place.shown));
     };
+    // Looked at first: the new lines may be elsewhere as well, where the edit never was.
+    if was_begun && is_taken_back(text, edit, at) {
+        return Err(RollbackError::Already);
+    }
     undo(text, edit, at).map_err(|why| match was_begun && has_old_side(text, edit, at) {
         true => RollbackError::Already,
         false => RollbackError::Conflict(format!("{}: {why}", place.shown)),
@@ -231,6 +235,8 @@ pub async fn read_lines(
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+    use rookery_changes::expected;
+    use rookery_model::{Hunk, Rollback, ThreadId, Timestamp};
     use serde_json::{Value, json};
 
     use super::super::test_world::Bench;
@@ -364,6 +370,75 @@ mod tests {
         assert_eq!(bench.read("real/a"), "1\n");
     }
 
+    fn contents() -> impl proptest::strategy::Strategy<Value = String> {
+        use proptest::prelude::*;
+        let line = prop::sample::select(vec!["a", "b", "", "}", " x", "é"]);
+        let parts = (prop::collection::vec(line, 0..16), any::<bool>(), prop::bool::weighted(0.2));
+        parts.prop_map(|(lines, is_ended, has_returns)| {
+            let end = if has_returns { "\r\n" } else { "\n" };
+            let text = lines.join(end);
+            if is_ended { text + end } else { text }
+        })
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config {
+            cases: 200,
+            ..proptest::test_runner::Config::default()
+        })]
+
+        /// What is written is what the lines of the file come to, byte for byte, or nothing is.
+        #[test]
+        fn histories_of_a_file_are_taken_back_byte_for_byte_or_not_at_all(
+            texts in proptest::collection::vec(contents(), 2..6),
+            foreign in contents(),
+            chosen in proptest::prelude::any::<proptest::sample::Index>(),
+        ) {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let bench = Bench::new();
+                bench.file("f", &texts[0]);
+                let mut hunks: Vec<Hunk> = Vec::new();
+                for (call, text) in texts.iter().enumerate().skip(1) {
+                    let output = bench.run("write_file", json!({"path": "f", "content": text})).await;
+                    assert!(!output.is_error, "{}", output.text);
+                    for edit in output.edits {
+                        hunks.push(hunk(hunks.len() as u64, call, edit));
+                    }
+                }
+                if hunks.is_empty() {
+                    return;
+                }
+                // What another program wrote in front of it.
+                let before = format!("{foreign}{}", bench.read("f"));
+                bench.file("f", &before);
+                let hunk = &hunks[chosen.index(hunks.len())];
+                let at = expected(hunk, &hunks.iter().collect::<Vec<_>>());
+                let wanted = undo(&before, &hunk.edit, at).ok();
+                let done = roll_back(bench.context(), hunk.edit.clone(), at, false).await;
+                assert_eq!(done.as_ref().ok(), wanted.as_ref());
+                assert_eq!(bench.read("f"), wanted.map_or(before, |reverted| reverted.text));
+            });
+        }
+    }
+
+    fn hunk(number: u64, call: usize, edit: Edit) -> Hunk {
+        Hunk {
+            number,
+            id: format!("h{number}"),
+            thread: ThreadId::new(1),
+            turn: None,
+            call: format!("c{call}"),
+            tool: "write_file".to_owned(),
+            edit,
+            plan: None,
+            rollback: Rollback::Available,
+            is_begun: false,
+            undone: None,
+            at: Timestamp::default(),
+        }
+    }
+
     #[tokio::test]
     async fn what_a_daemon_did_before_it_died_is_recognized() {
         let bench = Bench::new();
@@ -386,6 +461,22 @@ mod tests {
                 .await;
         back(&bench, &moved[0]).await.unwrap();
         assert_eq!(again(&moved[0]).await, Err(RollbackError::Already));
+        // What the edit was about may be elsewhere as well, and stays there.
+        let copied = "x\n1\n2\n3\n4\n5\n6\nelse\n1\n2\n3\nX\n4\n5\n6\n";
+        let before = copied.replacen("3\n4", "3\nX\n4", 1);
+        bench.file("c", copied);
+        let edit =
+            edits(&bench, "write_file", json!({"path": "c", "content": before})).await.remove(0);
+        assert_eq!(edit.lines.len(), 7);
+        bench.file("c", copied);
+        assert_eq!(again(&edit).await, Err(RollbackError::Already));
+        assert_eq!(bench.read("c"), copied);
+        // The last line of a file, removed.
+        bench.file("d", "1\n2\n3\n4\n");
+        let edit = edits(&bench, "write_file", json!({"path": "d", "content": "1\n2\n3\n"})).await;
+        back(&bench, &edit[0]).await.unwrap();
+        assert_eq!(again(&edit[0]).await, Err(RollbackError::Already));
+        assert_eq!(bench.read("d"), "1\n2\n3\n4\n");
         // Begun and not done, it is done now.
         let made = edits(&bench, "write_file", json!({"path": "m", "content": "m"})).await;
         again(&made[0]).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_imports::{Decision, Item, Scan};
+use rookery_imports::{Conflict, Decision, Item, Scan};
 
 /// Something that happened to imports.
 #[derive(Clone, Debug)]
@@ -36,11 +36,15 @@ pub enum ImportChange {
 impl ImportChange {
     /// About how much memory it takes beside itself.
     pub(crate) fn size(&self) -> usize {
+        let of_conflict = |one: &Conflict| {
+            size_of::<Conflict>() + one.existing.len() + one.incoming.len() + one.detail.len()
+        };
         let of_item = |item: &Item| {
             size_of::<Item>()
                 + item.summary.len()
                 + item.source.path.len()
                 + item.preview.to_string().len()
+                + item.conflicts.iter().map(of_conflict).sum::<usize>()
         };
         match self {
             ImportChange::Detected(scan) => scan.items.iter().map(of_item).sum(),

@@ -115,6 +115,34 @@ impl Imports {
         Ok(())
     }
 
+    /// Takes along what was decided about the parts of a plugin whose content was replaced. Parts that can start
+    /// something have to be enabled again unless the content is the same; that is said.
+    ///
+    /// # Errors
+    /// If that cannot be kept.
+    pub async fn follow_plugin(
+        &self,
+        name: &str,
+        from: &Path,
+        to: &Path,
+        is_same: bool,
+    ) -> Result<()> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        let followed = self.with_decisions(move |all| all.follow(&from, &to, is_same)).await?;
+        let forgotten = followed
+            .map_err(|error| Error::failed(format!("decisions cannot be kept: {error}")))?;
+        for decision in &forgotten {
+            self.tell(ImportChange::Disabled(decision.clone()));
+        }
+        if !forgotten.is_empty() {
+            let message = format!(
+                "the content of plugin {name} has changed: its hooks and servers have to be enabled again"
+            );
+            self.core.log().warn(None, message);
+        }
+        Ok(())
+    }
+
     /// Scans, without a word to others.
     async fn look_at(&self, workspace: PathBuf, with_user: bool) -> Result<Scan> {
         let known = self.known(&workspace).await;

@@ -27,8 +27,8 @@ pub(crate) struct Room {
     path: Option<PathBuf>,
     decisions: OnceCell<Arc<Mutex<Decisions>>>,
     pub(super) plugins: RwLock<Vec<PluginRoot>>,
-    /// What is active, by the root of threads.
-    active: Mutex<HashMap<PathBuf, Arc<Active>>>,
+    /// What is active, by the root of threads, each with the number of its evaluation.
+    active: Mutex<HashMap<PathBuf, (u64, Arc<Active>)>>,
     /// Servers that were started.
     pub(super) servers: Mutex<HashMap<ServerKey, Arc<McpServers>>>,
     /// Items that could not be put into effect, and why.
@@ -52,20 +52,26 @@ impl Room {
 
     /// What is active for threads with this root, as it was last evaluated.
     pub(crate) fn active(&self, root: &Path) -> Option<Arc<Active>> {
-        self.active.lock().get(root).cloned()
+        self.active.lock().get(root).map(|(_, active)| Arc::clone(active))
     }
 
     pub(super) fn set_active(&self, root: PathBuf, active: Arc<Active>) {
         let mut all = self.active.lock();
+        let number = all.values().map(|(number, _)| number + 1).max().unwrap_or(0);
         if all.len() >= REMEMBERED && !all.contains_key(&root) {
-            all.clear();
+            // One without servers, so that none ends that another thread needs; of these the one that was
+            // evaluated the longest ago.
+            let order =
+                |(number, active): &(u64, Arc<Active>)| (!active.servers.is_empty(), *number);
+            let oldest = all.iter().min_by_key(|(_, one)| order(one)).map(|(root, _)| root.clone());
+            oldest.and_then(|oldest| all.remove(&oldest));
         }
-        all.insert(root, active);
+        all.insert(root, (number, active));
     }
 
     /// Everything that is active.
     pub(super) fn all_active(&self) -> Vec<Arc<Active>> {
-        self.active.lock().values().cloned().collect()
+        self.active.lock().values().map(|(_, active)| Arc::clone(active)).collect()
     }
 
     /// Roots of threads that were evaluated; those of one workspace, or all.
@@ -76,7 +82,10 @@ impl Room {
             })
         };
         let all = self.active.lock();
-        all.iter().filter(|(root, one)| is_of(root, one)).map(|(root, _)| root.clone()).collect()
+        all.iter()
+            .filter(|(root, (_, one))| is_of(root, one))
+            .map(|(root, _)| root.clone())
+            .collect()
     }
 
     /// Items of a workspace that failed, each with what its file was like.
@@ -130,5 +139,36 @@ impl Imports {
     pub(super) async fn decisions_of(&self, workspace: &Path) -> Result<Vec<Decision>> {
         let workspace = workspace.to_string_lossy().into_owned();
         self.with_decisions(move |all| all.of(&workspace)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_imports::McpServer;
+
+    use super::super::active::{ActiveServer, Origin};
+    use super::*;
+
+    #[test]
+    fn of_many_roots_one_without_servers_is_forgotten() {
+        let room = Room::new(None);
+        let root = |number: usize| PathBuf::from(format!("/w/{number}"));
+        let origin = Origin { item: "i".into(), hash: "h".into(), path: ".mcp.json".into() };
+        let server = ActiveServer { server: McpServer::default(), origin, plugin: None };
+        let with_server = Arc::new(Active { servers: vec![server], ..Active::default() });
+        room.set_active(root(0), Arc::clone(&with_server));
+        for number in 1..=REMEMBERED + 10 {
+            room.set_active(root(number), Arc::default());
+        }
+        assert_eq!(room.all_active().len(), REMEMBERED);
+        assert_eq!(room.active(&root(0)).unwrap().servers.len(), 1);
+        assert!(room.active(&root(11)).is_none() && room.active(&root(12)).is_some());
+        assert!(room.active(&root(REMEMBERED + 10)).is_some());
+        // Where all have some, the oldest is forgotten.
+        for number in 0..=REMEMBERED {
+            room.set_active(root(number), Arc::clone(&with_server));
+        }
+        assert_eq!(room.all_active().len(), REMEMBERED);
+        assert!(room.active(&root(REMEMBERED)).is_some());
     }
 }

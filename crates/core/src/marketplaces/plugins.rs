@@ -1,7 +1,7 @@
 //! Plugins: found, looked at, installed, switched off and on, and removed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_marketplace::{
@@ -120,6 +120,7 @@ impl Marketplaces {
                 format!("there are {MOST_INSTALLED} plugins already; uninstall some first");
             return Err(Error::busy(message));
         }
+        let old = Arc::clone(&before);
         let placed = blocking(move || place(&staging, staged, &before)).await??;
         let written = self.write(shelf, after).await;
         blocking(move || match written {
@@ -134,10 +135,23 @@ impl Marketplaces {
         })
         .await??;
         for record in &records {
+            if let Some(old) = old.plugin(&record.variant_key) {
+                self.follow(old, record).await?;
+            }
             self.tell(MarketplaceChange::Installed(Arc::new(record.clone())));
         }
         self.plugins_changed(None).await;
         Ok(records)
+    }
+
+    /// Has what was decided about the parts of a plugin count for its new content, as far as it may.
+    async fn follow(&self, old: &Installed, new: &Installed) -> Result<()> {
+        let is_same = old.content_hash.is_some() && old.content_hash == new.content_hash;
+        if is_same && old.install_path == new.install_path {
+            return Ok(());
+        }
+        let (from, to) = (Path::new(&old.install_path), Path::new(&new.install_path));
+        self.core.imports().follow_plugin(&new.variant_key, from, to, is_same).await
     }
 
     /// Switches a plugin off, at once; its content stays. None if it is not installed.

@@ -120,7 +120,10 @@ impl Marketplaces {
         let room = self.room();
         let shelf = room.shelf.get_or_try_init(async || {
             let Some(places) = room.places.clone() else { return Ok(Arc::default()) };
-            let shelf = blocking(move || load(&places)).await??;
+            let (shelf, damage) = blocking(move || load(&places)).await??;
+            if let Some(damage) = damage {
+                self.core.say_damage("The file of marketplaces was damaged", damage);
+            }
             Ok::<_, Error>(Arc::new(shelf))
         });
         shelf.await.cloned()
@@ -167,9 +170,9 @@ fn cache_file(places: &Places, marketplace: &str) -> PathBuf {
     places.sources.join(marketplace).join("catalog.json")
 }
 
-/// Reads everything, and undoes what was left half-done. Blocks.
-fn load(places: &Places) -> Result<Shelf> {
-    let state = load_state(&places.state_file)?;
+/// Reads everything, and undoes what was left half-done; the second part says what was put aside. Blocks.
+fn load(places: &Places) -> Result<(Shelf, Option<String>)> {
+    let (state, damage) = load_state(&places.state_file)?;
     Staging::new(places.clone()).sweep(&state);
     let cached = |market: &Marketplace| {
         let file = cache_file(places, &market.id);
@@ -183,36 +186,33 @@ fn load(places: &Places) -> Result<Shelf> {
         }
     };
     let catalogs = state.marketplaces.iter().filter_map(cached).collect();
-    Ok(Shelf { state: Mutex::new(Arc::new(state)), catalogs: Mutex::new(catalogs) })
+    Ok((Shelf { state: Mutex::new(Arc::new(state)), catalogs: Mutex::new(catalogs) }, damage))
 }
 
-/// The state file; one that is damaged is put aside.
-fn load_state(file: &Path) -> Result<State> {
+/// The state file; one that is damaged is put aside, as the second part says.
+fn load_state(file: &Path) -> Result<(State, Option<String>)> {
     let bytes = match files::read_range(file, 0, None, LARGEST_STATE) {
         Ok(bytes) => bytes,
         Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(State::default());
+            return Ok((State::default(), None));
         }
         Err(ReadError::Io(error)) => {
             return Err(Error::failed(format!("{}: {error}", file.display())));
         }
         Err(ReadError::TooLarge { limit }) => {
-            set_aside(file, &format!("it has more than {limit} bytes"))?;
-            return Ok(State::default());
+            let damage = set_aside(file, &format!("it has more than {limit} bytes"))?;
+            return Ok((State::default(), Some(damage)));
         }
     };
     match State::read(&bytes) {
-        Ok(state) => Ok(state),
-        Err(why) => {
-            set_aside(file, &why)?;
-            Ok(State::default())
-        }
+        Ok(state) => Ok((state, None)),
+        Err(why) => Ok((State::default(), Some(set_aside(file, &why)?))),
     }
 }
 
-fn set_aside(file: &Path, why: &str) -> Result<()> {
+fn set_aside(file: &Path, why: &str) -> Result<String> {
     let aside = journal::set_aside(file, clock::wall().as_micros() / 1000);
     let aside = aside.map_err(|error| Error::failed(format!("{}: {error}", file.display())))?;
     tracing::warn!(why, aside = %aside.display(), "the file of marketplaces is damaged and was put aside");
-    Ok(())
+    Ok(format!("marketplaces could not be read ({why}): see {}", aside.display()))
 }

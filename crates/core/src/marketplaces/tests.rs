@@ -276,6 +276,8 @@ async fn a_damaged_state_file_is_put_aside() {
     assert_eq!(bench.room().list().await.unwrap().len(), 3);
     let names = fs::read_dir(config).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().any(|name| name.to_string_lossy().contains(".corrupt-")));
+    let waiting = bench.core.queue().list();
+    assert_eq!(waiting[0].title, "The file of marketplaces was damaged");
 }
 
 #[tokio::test]
@@ -306,4 +308,54 @@ async fn parts_of_installed_plugins_are_imports_that_come_and_go_with_them() {
     assert!(room.uninstall("m:tools").await.unwrap());
     room.install("m", "tools").await.unwrap();
     assert_eq!(parts().await, [(id.clone(), State::Detected)], "what was decided went with it");
+}
+
+#[tokio::test]
+async fn approvals_of_parts_end_with_the_content_that_they_were_given_for() {
+    let bench = Bench::new().await;
+    let fill = |version: &str, script: &str| {
+        let source = bench.market("m", &json!([{"name": "tools", "version": version}]));
+        let folder = bench.home.path().join("m/tools");
+        fs::create_dir_all(folder.join("hooks")).unwrap();
+        let hook =
+            json!([{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/run.sh"}]}]);
+        let hooks = json!({"hooks": {"Stop": hook}}).to_string();
+        fs::write(folder.join("hooks/hooks.json"), hooks).unwrap();
+        fs::write(folder.join("run.sh"), script).unwrap();
+        source
+    };
+    bench.add("m", fill("1.0", "true")).await;
+    let (room, imports) = (bench.room(), bench.core.imports());
+    let work = bench.home.path().join("work");
+    fs::create_dir_all(&work).unwrap();
+    let parts = async || {
+        let scan = imports.look(&work).await.unwrap();
+        let mut found: Vec<_> =
+            scan.items.into_iter().filter(|item| item.source.path.contains("/plugins/")).collect();
+        found.sort_by_key(|item| item.source.kind);
+        found
+    };
+    let states = async || parts().await.into_iter().map(|item| item.state).collect::<Vec<_>>();
+    let enable = async || {
+        for item in parts().await {
+            let new = NewImport { id: item.id, approves: true, hash: None };
+            imports.enable(&work, new).await.unwrap();
+        }
+        assert_eq!(states().await, [State::Enabled, State::Enabled]);
+    };
+    room.install("m", "tools").await.unwrap();
+    enable().await;
+    room.install("m", "tools").await.unwrap();
+    assert_eq!(states().await, [State::Enabled, State::Enabled], "nothing is another");
+    // The same version with another script; the skill starts nothing.
+    fill("1.0", "rm -rf /");
+    room.refresh("m").await.unwrap();
+    room.install("m", "tools").await.unwrap();
+    assert_eq!(states().await, [State::Enabled, State::Detected]);
+    enable().await;
+    fill("2.0", "false");
+    room.refresh("m").await.unwrap();
+    room.install("m", "tools").await.unwrap();
+    assert!(parts().await[0].source.path.contains("/2.0/"));
+    assert_eq!(states().await, [State::Enabled, State::Detected]);
 }

@@ -200,22 +200,32 @@ impl Memories {
         if text.len() > LONGEST_TEXT {
             return Err(too_long());
         }
-        if text.trim().is_empty() {
-            let newest = self.newest(scopes.map(<[_]>::to_vec), limit).await?;
-            let hit = |memory| MemoryHit::new(FoundMemory { memory, score: 1.0, first_match: 0 });
-            return Ok(MemoryResults {
-                hits: newest.into_iter().map(hit).collect(),
-                is_degraded: false,
-            });
+        if !text.trim().is_empty() {
+            return self.find(scopes, text, (text, false), limit).await;
         }
+        let newest = self.newest(scopes.map(<[_]>::to_vec), limit).await?;
+        let hit = |memory| MemoryHit::new(FoundMemory { memory, score: 1.0, first_match: 0 });
+        Ok(MemoryResults { hits: newest.into_iter().map(hit).collect(), is_degraded: false })
+    }
+
+    /// Memories that have words of a query, or are like the text that it is made of. Prose is what was
+    /// not written as a query.
+    async fn find(
+        &self,
+        scopes: Option<&[MemoryScope]>,
+        text: &str,
+        (words, is_prose): (&str, bool),
+        limit: usize,
+    ) -> Result<MemoryResults> {
         let (vector, is_degraded) = self.vector_of(text).await;
         let keys = scopes.map(keys_of);
-        let text = text.to_owned();
+        let words = words.to_owned();
         let found = self.with(move |database| {
             database.search(&MemoryQuery {
-                text: &text,
+                text: &words,
                 scopes: keys.as_deref(),
                 limit,
+                is_prose,
                 vector: vector.as_ref(),
             })
         });

@@ -56,8 +56,11 @@ impl Memories {
         let is_new = !room.database.initialized();
         let opened = room.database.get_or_try_init(async || {
             let path = room.path.clone();
-            let (database, chosen) = blocking(move || open(path)).await??;
+            let Opened { database, chosen, damage } = blocking(move || open(path)).await??;
             *room.chosen.write() = chosen;
+            if let Some(damage) = damage {
+                self.core.say_damage("The file of memories was damaged", damage);
+            }
             Ok::<_, rookery_model::Error>(database)
         });
         let database = opened.await?.clone();
@@ -87,18 +90,24 @@ impl Memories {
     }
 }
 
+/// What opening the file comes to.
+struct Opened {
+    database: Database,
+    chosen: Option<MemoryChoice>,
+    /// Why another file was moved aside.
+    damage: Option<String>,
+}
+
 /// Opens the file and takes in what an older program left beside it.
-fn open(
-    path: Option<PathBuf>,
-) -> std::result::Result<(Database, Option<MemoryChoice>), StoreError> {
-    let database = match &path {
-        None => Database::in_memory()?,
+fn open(path: Option<PathBuf>) -> std::result::Result<Opened, StoreError> {
+    let (database, damage) = match &path {
+        None => (Database::in_memory()?, None),
         Some(path) => {
-            let (database, _damage) = Database::open(path)?;
+            let (database, damage) = Database::open(path)?;
             import::take_in(path, &database);
-            database
+            (database, damage)
         }
     };
     let chosen = database.provider()?.map(MemoryChoice::from);
-    Ok((database, chosen))
+    Ok(Opened { database, chosen, damage })
 }

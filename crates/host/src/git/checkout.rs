@@ -1,11 +1,12 @@
 //! Checkouts of repositories that belong to others, in a directory of ours: the exact reference is fetched, its
 //! size is looked at, and the work tree is set to it. No hook, filter or submodule of it takes part.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::repo::Oid;
-use super::run::{Git, GitError, fields, line};
+use super::run::{Git, GitError, blocking, fields, line};
+use crate::files;
 use crate::tree::TreeLimits;
 
 /// How long all of it may take.
@@ -31,37 +32,65 @@ pub struct Wanted {
 }
 
 /// Brings a directory of ours to what another repository has, and gives the commit. What was there before is
-/// replaced; a directory that is not there is made.
+/// replaced; a directory that is not there is made. What is fetched is beside it until it may come in, and nothing
+/// of it is left if it may not.
 ///
 /// # Errors
-/// If the repository cannot be reached within a minute, has no such reference, or is too large.
+/// If the repository cannot be reached within a minute, has no such reference, or is too large. The directory is
+/// as it was then.
 pub async fn check_out(
     directory: &Path,
     wanted: &Wanted,
     limits: TreeLimits,
 ) -> Result<Oid, GitError> {
-    let work = within(directory, wanted, limits);
-    match tokio::time::timeout(LIMIT, work).await {
-        Ok(done) => done,
-        Err(_) => Err(GitError::TimedOut("fetch".to_owned())),
-    }
+    let fetched = beside(directory);
+    let work = within(directory, &fetched, wanted, limits);
+    let late = |_| Err(GitError::TimedOut("fetch".to_owned()));
+    let done = tokio::time::timeout(LIMIT, work).await.unwrap_or_else(late);
+    let removed = blocking(move || remove(&fetched)).await;
+    done.and_then(|commit| removed.map(|()| commit))
 }
 
-async fn within(directory: &Path, wanted: &Wanted, limits: TreeLimits) -> Result<Oid, GitError> {
-    let made = directory.to_owned();
-    super::run::blocking(move || {
-        crate::files::make_private_dir(&made).map_err(|error| GitError::file(&made, error))
+/// Where a repository is fetched to before anything of it is in its directory.
+fn beside(directory: &Path) -> PathBuf {
+    let mut name = directory.file_name().unwrap_or_default().to_owned();
+    name.push(".fetched");
+    directory.with_file_name(name)
+}
+
+fn remove(place: &Path) -> Result<(), GitError> {
+    files::remove_tree(place).map_err(|error| GitError::file(place, error))
+}
+
+async fn within(
+    directory: &Path,
+    fetched: &Path,
+    wanted: &Wanted,
+    limits: TreeLimits,
+) -> Result<Oid, GitError> {
+    let places = [directory.to_owned(), fetched.to_owned()];
+    blocking(move || {
+        remove(&places[1])?;
+        let make = |place: &PathBuf| {
+            files::make_private_dir(place).map_err(|error| GitError::file(place, error))
+        };
+        places.iter().try_for_each(make)
     })
     .await?;
-    let git = Git::bare_of(directory, LIMIT);
-    // Again where it is there already: that changes nothing and mends what is missing.
+    let git = Git::bare_of(fetched, LIMIT);
     git.run(["init", "--quiet", "--template=", "--initial-branch=main", "."]).await?;
-    fetch(&git, wanted).await?;
+    fetch(&git, wanted, limits).await?;
     let commit = git.call(["rev-parse", "--verify", "--quiet", "--end-of-options", TIP_COMMIT]);
     let commit = line(commit.run().await?);
     let commit = Oid::read(&commit).ok_or_else(|| GitError::Unreadable("rev-parse".into()))?;
     check_size(&git, limits).await?;
-    let git = git.disarmed().await?;
+    let (from, to) = (fetched.join(".git"), directory.join(".git"));
+    blocking(move || {
+        remove(&to)?;
+        files::rename(&from, &to).map_err(|error| GitError::file(&to, error))
+    })
+    .await?;
+    let git = git.moved_to(directory).disarmed().await?;
     git.run(["reset", "--quiet", "--hard", commit.as_str()]).await?;
     // What an earlier state ignored would be taken for a part of this one.
     git.run(["clean", "--quiet", "-ffdx"]).await?;
@@ -69,19 +98,19 @@ async fn within(directory: &Path, wanted: &Wanted, limits: TreeLimits) -> Result
 }
 
 /// Fetches what is wanted to [`TIP`].
-async fn fetch(git: &Git, wanted: &Wanted) -> Result<(), GitError> {
+async fn fetch(git: &Git, wanted: &Wanted, limits: TreeLimits) -> Result<(), GitError> {
     let Some(commit) = wanted.commit.as_deref() else {
         let name = wanted.reference.as_deref().unwrap_or("HEAD");
-        return one(git, &wanted.url, &[&format!("+{name}:{TIP}")], true).await;
+        return one(git, &wanted.url, &[&format!("+{name}:{TIP}")], true, limits).await;
     };
     if Oid::parse(commit).is_some()
-        && one(git, &wanted.url, &[&format!("+{commit}:{TIP}")], true).await.is_ok()
+        && one(git, &wanted.url, &[&format!("+{commit}:{TIP}")], true, limits).await.is_ok()
     {
         return Ok(());
     }
     // A server that gives only what has a name, or a name that is shortened: all of it, and a look inside.
     let all = ["+refs/heads/*:refs/rookery/heads/*", "+refs/tags/*:refs/rookery/tags/*"];
-    one(git, &wanted.url, &all, false).await?;
+    one(git, &wanted.url, &all, false, limits).await?;
     let name = format!("{commit}^{{commit}}");
     let found = git.call(["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
     let Some(found) = found.answer().await?.map(line).and_then(|found| Oid::read(&found)) else {
@@ -91,7 +120,13 @@ async fn fetch(git: &Git, wanted: &Wanted) -> Result<(), GitError> {
     git.run(["update-ref", TIP, found.as_str()]).await.map(drop)
 }
 
-async fn one(git: &Git, url: &str, refspecs: &[&str], is_shallow: bool) -> Result<(), GitError> {
+async fn one(
+    git: &Git,
+    url: &str,
+    refspecs: &[&str],
+    is_shallow: bool,
+    limits: TreeLimits,
+) -> Result<(), GitError> {
     let options = [
         "fetch",
         "--quiet",
@@ -104,7 +139,9 @@ async fn one(git: &Git, url: &str, refspecs: &[&str], is_shallow: bool) -> Resul
     let depth = if is_shallow { "--depth=1" } else { "--depth=2147483647" };
     let call = git.call(options).args([depth, "--", url]).args(refspecs);
     let call = call.env("GIT_ALLOW_PROTOCOL", PROTOCOLS);
-    call.fetching(LIMIT).run().await.map(drop).map_err(|error| match error {
+    // Its size is known once it is here; until then its pack is bounded.
+    let call = call.file_limit(limits.bytes.saturating_mul(2)).fetching(LIMIT);
+    call.run().await.map(drop).map_err(|error| match error {
         // The end of a sentence that git spreads over five lines.
         GitError::Failed { command, message } if message == "and the repository exists." => {
             let message = "there is no repository that can be read".to_owned();
@@ -150,6 +187,16 @@ mod tests {
         Wanted { url, reference: text(reference), commit: text(commit) }
     }
 
+    /// The size of the largest file below a directory.
+    fn largest(dir: &Path) -> u64 {
+        let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+        let size = |path: PathBuf| match path.is_dir() {
+            true => largest(&path),
+            false => path.metadata().unwrap().len(),
+        };
+        entries.map(size).max().unwrap_or(0)
+    }
+
     #[tokio::test]
     async fn the_exact_reference_is_there_and_moves_with_it() {
         let place = Place::new().await;
@@ -182,6 +229,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn attack_a_pack_that_is_too_large_is_cut_off_and_nothing_of_it_stays() {
+        let place = Place::new().await;
+        let dir = tempfile::tempdir().unwrap();
+        let to = dir.path().join("c");
+        check_out(&to, &wanted(&place, None, None), LIMITS).await.unwrap();
+        // What does not get smaller in a pack.
+        let mut state = 1_u64;
+        let noise = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as u8
+        });
+        place.write("noise", noise.take(5 << 20).collect::<Vec<u8>>());
+        place.commit("noise").await;
+        let refused = check_out(&to, &wanted(&place, None, None), LIMITS).await.unwrap_err();
+        // The size of its files was never looked at.
+        assert!(!refused.to_string().contains("more than"), "{refused}");
+        assert!(!dir.path().join("c.fetched").exists());
+        assert!(largest(&to) < 1 << 20);
+        assert!(to.join("kept").exists() && !to.join("noise").exists());
+    }
+
+    #[tokio::test]
     async fn attack_nothing_of_it_runs_and_nothing_is_too_large() {
         let place = Place::new().await;
         place.write(".gitattributes", "* filter=f merge=m diff=d\n*.p filter=p\n");
@@ -197,6 +266,7 @@ mod tests {
         let small = TreeLimits { files: 2, bytes: 1 << 20 };
         let error = check_out(&dir.path().join("d"), &wanted(&place, None, None), small).await;
         assert!(error.unwrap_err().to_string().contains("more than 2 files"));
+        assert!(!dir.path().join("d/.git").exists() && !dir.path().join("d.fetched").exists());
         let ext = Wanted {
             url: format!("ext::touch {}/sprung", dir.path().display()),
             ..Wanted::default()

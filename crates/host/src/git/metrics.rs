@@ -4,12 +4,11 @@
 //! nothing is written and nothing is fetched.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use super::run::{Git, fields, line};
+use super::Repository;
+use super::run::{Git, fields};
 use super::untouched::untouched;
 
 /// How long all of it may take.
@@ -47,7 +46,7 @@ pub async fn changes(directory: &Path) -> Option<Changes> {
 }
 
 async fn changes_within(directory: &Path, limit: Duration) -> Option<Changes> {
-    tokio::time::timeout(limit, count(directory, limit)).await.ok()??.some()
+    tokio::time::timeout(limit, count(directory)).await.ok()??.some()
 }
 
 impl Changes {
@@ -56,16 +55,14 @@ impl Changes {
     }
 }
 
-async fn count(directory: &Path, limit: Duration) -> Option<Changes> {
-    let git = Git::bare_of(directory, limit);
-    let top = git.run(["rev-parse", "--show-toplevel"]).await.ok()?;
-    let top = PathBuf::from(OsString::from_vec(line(top)));
-    let git = git.moved_to(&top).disarmed().await.ok()?;
-    let base = base(&git).await?;
+async fn count(directory: &Path) -> Option<Changes> {
+    let repo = Repository::discover(directory).await.ok()?;
+    let git = &repo.git;
+    let base = base(git).await?;
     let mut arguments = DIFF.to_vec();
     arguments.extend([base.as_str(), "--"]);
     let numstat = git.run(&arguments).await.ok()?;
-    let mut changes = tracked(&numstat, &only_seeming(&git, &top, &base, &numstat).await?)?;
+    let mut changes = tracked(&numstat, &only_seeming(&repo, &base, &numstat).await?)?;
     let others = ["ls-files", "--others", "--exclude-standard", "-z"];
     let others = git.run(others).await.ok()?;
     // A file that git does not know is a file more; its lines are counted once it is added.
@@ -83,12 +80,8 @@ async fn base(git: &Git) -> Option<String> {
 }
 
 /// Files that differ only because their filter does not run.
-async fn only_seeming(
-    git: &Git,
-    top: &Path,
-    base: &str,
-    numstat: &[u8],
-) -> Option<HashSet<Vec<u8>>> {
+async fn only_seeming(repo: &Repository, base: &str, numstat: &[u8]) -> Option<HashSet<Vec<u8>>> {
+    let git = &repo.git;
     if !git.has_filters() {
         return Some(HashSet::new());
     }
@@ -98,9 +91,7 @@ async fn only_seeming(
     let staged: HashSet<&[u8]> = fields(&staged).collect();
     let names = fields(numstat).filter_map(|entry| entry.splitn(3, |byte| *byte == b'\t').nth(2));
     let names: Vec<&[u8]> = names.filter(|name| !staged.contains(name)).collect();
-    let index = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
-    let index = PathBuf::from(OsString::from_vec(line(git.run(index).await.ok()?)));
-    untouched(git, top, &index, &names).await.ok()
+    untouched(git, repo.top(), repo.index(), &names).await.ok()
 }
 
 /// Adds up what `--numstat -z` says: added, deleted and name, with dashes for what is not text.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::run::{Git, GitError, USUAL_LIMIT, line, path};
+use super::run::{Git, GitError, USUAL_LIMIT, blocking, line, path};
+use crate::files;
 
 /// The name of an object, in lower-case hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,7 +89,8 @@ impl Repository {
     /// The work tree around a directory.
     ///
     /// # Errors
-    /// If there is no such directory, or it is in no work tree, or git cannot tell.
+    /// If there is no such directory, it is in no work tree, its repository names a work tree that is another
+    /// one's, or git cannot tell.
     pub async fn discover(directory: &Path) -> Result<Self, GitError> {
         let git = Git::bare_of(directory, USUAL_LIMIT);
         let question = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir"];
@@ -101,10 +103,16 @@ impl Repository {
         };
         let known = KNOWN.iter().position(|known| known.format.as_bytes() == format);
         let known = known.ok_or_else(|| GitError::Unreadable("rev-parse".into()))?;
+        let (top, git_dir) = (path(top), path(git_dir));
+        let asked = (top.clone(), git_dir.clone());
+        if !blocking(move || Ok(is_its_own(&asked.0, &asked.1))).await? {
+            let message = format!("{} is not the work tree of its repository", top.display());
+            return Err(GitError::Failed { command: "rev-parse".into(), message });
+        }
         Ok(Self {
-            git: git.moved_to(&path(top)).disarmed().await?,
-            top: path(top),
-            git_dir: path(git_dir),
+            git: git.moved_to(&top).disarmed().await?,
+            top,
+            git_dir,
             common_dir: path(common_dir),
             index: path(index),
             known,
@@ -165,5 +173,59 @@ impl Repository {
 
     pub(super) fn empty_blob(&self) -> Oid {
         Oid(KNOWN[self.known].empty_blob.to_owned())
+    }
+}
+
+/// Whether a work tree leads to this repository by itself. The repository's own word for its work tree,
+/// `core.worktree`, may be any directory of the machine. Blocks.
+fn is_its_own(top: &Path, git_dir: &Path) -> bool {
+    let entry = top.join(".git");
+    let named = match entry.is_dir() {
+        true => entry,
+        // Submodules, linked work trees and repositories that lie apart have a file that says where.
+        false => {
+            let text = files::read_start(&entry, 64 << 10).unwrap_or_default();
+            match text.strip_prefix(b"gitdir: ") {
+                Some(place) => top.join(path(place.trim_ascii_end())),
+                None => return false,
+            }
+        }
+    };
+    let real = |place: &Path| place.canonicalize().ok();
+    real(&named).is_some_and(|named| real(git_dir) == Some(named))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Place;
+    use super::*;
+
+    #[tokio::test]
+    async fn attack_a_work_tree_that_only_its_repository_names_is_refused() {
+        let (place, other) = (Place::new().await, Place::new().await);
+        let above = place.top.parent().unwrap().to_owned();
+        for named in [above.as_path(), Path::new("/"), &other.top] {
+            place.git(["config", "core.worktree", named.to_str().unwrap()]).await;
+            let refused = Repository::discover(&place.top).await.unwrap_err().to_string();
+            assert!(refused.contains("is not the work tree of its repository"), "{refused}");
+            assert_eq!(crate::git::metrics::changes(&place.top).await, None);
+        }
+    }
+
+    #[tokio::test]
+    async fn repositories_that_lie_apart_from_their_work_trees_are_found() {
+        let (place, other) = (Place::new().await, Place::new().await);
+        let apart = other.path("apart");
+        let words = ["init", "--quiet", "--separate-git-dir", apart.to_str().unwrap()];
+        place.git(words).await;
+        let url = other.top.to_str().unwrap();
+        let add =
+            ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "module"];
+        place.git(add).await;
+        let linked = place.top.with_file_name("linked");
+        place.git(["worktree", "add", "--quiet", "-b", "side", linked.to_str().unwrap()]).await;
+        for top in [place.top.clone(), place.path("module"), linked] {
+            assert_eq!(Repository::discover(&top).await.unwrap().top(), top);
+        }
     }
 }

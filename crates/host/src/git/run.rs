@@ -208,6 +208,7 @@ impl Git {
             output_limit: OUTPUT_LIMIT,
             has_own_index: false,
             fetches: false,
+            file_limit: None,
         }
     }
 
@@ -231,6 +232,7 @@ pub(super) struct Call<'g> {
     output_limit: usize,
     has_own_index: bool,
     fetches: bool,
+    file_limit: Option<u64>,
 }
 
 impl Call<'_> {
@@ -267,6 +269,12 @@ impl Call<'_> {
     /// Lets it talk to other machines, for as long as that may take.
     pub(super) fn fetching(mut self, limit: Duration) -> Self {
         (self.fetches, self.limit) = (true, limit);
+        self
+    }
+
+    /// How much it may write into one file.
+    pub(super) fn file_limit(mut self, bytes: u64) -> Self {
+        self.file_limit = Some(bytes);
         self
     }
 
@@ -386,6 +394,7 @@ impl Call<'_> {
         script.timeout = self.limit;
         script.stdout_limit = self.output_limit;
         script.stderr_limit = 4 << 20;
+        script.file_limit = self.file_limit;
         script.env_remove =
             std::env::vars_os().map(|(name, _)| name).filter(|name| !self.inherits(name)).collect();
         script.env = self.environment();

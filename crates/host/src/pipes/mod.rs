@@ -174,6 +174,7 @@ fn spawn(command: &PipeCommand) -> std::io::Result<Child> {
         cwd: command.cwd.as_deref(),
         has_input: true,
         is_supervised: true,
+        file_limit: None,
     };
     start.start()
 }

@@ -213,6 +213,7 @@ fn spawn(command: &ProgramCommand) -> Result<Child, String> {
         cwd: Some(&command.cwd),
         has_input: command.has_input,
         is_supervised: true,
+        file_limit: None,
     };
     start.start().map_err(|error| error.to_string())
 }

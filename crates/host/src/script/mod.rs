@@ -46,6 +46,8 @@ pub struct Script {
     pub stdout_limit: usize,
     /// How many bytes it may write to its standard error.
     pub stderr_limit: usize,
+    /// How many bytes it may write into one file; as many as we may ourselves if none are named.
+    pub file_limit: Option<u64>,
 }
 
 impl Script {
@@ -60,6 +62,7 @@ impl Script {
             timeout: Duration::from_secs(5),
             stdout_limit: 1 << 20,
             stderr_limit: 256 << 10,
+            file_limit: None,
         }
     }
 
@@ -199,13 +202,15 @@ async fn supervise(script: Script, mut abandoned: oneshot::Receiver<()>) -> Outc
 async fn start(script: &Script, deadline: Instant) -> Result<Child, End> {
     let (argv, env) = (script.argv.clone(), script.env.clone());
     let (env_remove, cwd) = (script.env_remove.clone(), script.cwd.clone());
+    let file_limit = script.file_limit;
     let Some(program) = argv.first().map(|name| name.to_string_lossy().into_owned()) else {
         return Err(End::Failed("no program is named".into()));
     };
     let start = move || {
         let (inherits, cwd) = (Inherits::AllBut(&env_remove), cwd.as_deref());
         let (argv, env) = (&argv, &env);
-        Start { argv, env, inherits, cwd, has_input: true, is_supervised: false }.start()
+        let (has_input, is_supervised) = (true, false);
+        Start { argv, env, inherits, cwd, has_input, is_supervised, file_limit }.start()
     };
     // If this is given up, the program is killed as soon as it was started.
     let started = tokio::task::spawn_blocking(start);

@@ -7,6 +7,9 @@
 //! BM25 with `k1 = 0`, the one form in which a record with every word scores exactly 1. The bounds below
 //! keep small collections sensible, where words that no record has would weigh more than all others.
 //!
+//! A text that was not written to find anything, as a prompt is, has many words that no record has. Where the
+//! query says so, these weigh a tenth, so that they cannot hide a record that has the others.
+//!
 //! With a vector for the query the score is half of that and half of the cosine, if that is positive.
 //! Records that score 0 are left out. Of records with one score the one that was used more often comes
 //! first, then the one that was changed last, then the one with the lesser id.
@@ -21,6 +24,8 @@ use crate::StoreError;
 
 /// Different words of a query that count; those that stand first do.
 const MOST_TERMS: usize = 64;
+/// What a word that no record has counts for in a text that was not written as a query.
+const SHARE_OF_UNKNOWN: f64 = 0.1;
 /// A collection is taken to have this many records at least.
 const SMALLEST_COLLECTION: usize = 1_000;
 
@@ -33,6 +38,8 @@ pub struct MemoryQuery<'a> {
     pub scopes: Option<&'a [String]>,
     /// The most records that are wanted.
     pub limit: usize,
+    /// Whether it is a text that was not written as a query.
+    pub is_prose: bool,
     /// A vector for the query.
     pub vector: Option<&'a VectorQuery>,
 }
@@ -60,7 +67,7 @@ impl Memories {
                 let index = self.inner.index.read();
                 let refs = index.refs(query.scopes);
                 let refs = refs.as_deref();
-                let mut scores = lexical(connection, &index, refs, &terms)?;
+                let mut scores = lexical(connection, &index, refs, &terms, query.is_prose)?;
                 if let Some(vector) = query.vector {
                     scores.iter_mut().for_each(|score| *score *= 0.5);
                     vectors::cosines(connection, vector, |seq, cosine| {
@@ -92,6 +99,7 @@ fn lexical(
     index: &Index,
     scopes: Option<&[u32]>,
     terms: &[String],
+    is_prose: bool,
 ) -> rusqlite::Result<Vec<f64>> {
     let mut scores = vec![0.0; index.end()];
     let collection = index.count(scopes).max(SMALLEST_COLLECTION);
@@ -108,7 +116,10 @@ fn lexical(
             }
         }
         let weight = weight(collection, having.len());
-        best += weight;
+        best += match having.is_empty() && is_prose {
+            true => weight * SHARE_OF_UNKNOWN,
+            false => weight,
+        };
         for &seq in &having {
             scores[seq] += weight;
         }

@@ -35,7 +35,7 @@ fn save(memories: &Memories, id: &str, scope: MemoryScope, text: &str, now: i64)
 }
 
 fn ids(memories: &Memories, text: &str, scopes: Option<&[String]>) -> Vec<String> {
-    let query = MemoryQuery { text, scopes, limit: 100, vector: None };
+    let query = MemoryQuery { text, scopes, limit: 100, ..MemoryQuery::default() };
     let found = memories.search(&query).unwrap();
     found.into_iter().map(|found| found.memory.id).collect()
 }

@@ -149,7 +149,8 @@ fn ten_thousand_records_are_ranked_as_defined() {
         let expected = ranked(&records, &query, wanted.as_deref(), limit);
         let keys: Option<Vec<String>> =
             wanted.as_ref().map(|scopes| scopes.iter().map(MemoryScope::key).collect());
-        let query = MemoryQuery { text: &text, scopes: keys.as_deref(), limit, vector: None };
+        let scopes = keys.as_deref();
+        let query = MemoryQuery { text: &text, scopes, limit, ..MemoryQuery::default() };
         let found = memories.search(&query).unwrap();
         let found: Vec<(&str, f64)> =
             found.iter().map(|found| (found.memory.id.as_str(), found.score)).collect();
@@ -191,6 +192,15 @@ fn a_record_with_every_word_scores_one_and_one_with_none_is_left_out() {
     // Words that no record has do not drown those that one has.
     let found = scores("what do we know of alpha");
     assert!(found.iter().all(|(_, score, _)| *score > 0.15 && *score < 0.25), "{found:?}");
+    // In a prompt they count for little.
+    let query = MemoryQuery {
+        text: "what do we know of alpha",
+        limit: 10,
+        is_prose: true,
+        ..MemoryQuery::default()
+    };
+    let found = memories.search(&query).unwrap();
+    assert!(found.iter().all(|it| it.score > 0.6 && it.score < 0.7), "{found:?}");
     assert_eq!(scores("beta")[0].2, "alpha  ".len() + 500 * "padding ".len());
     assert_eq!(scores("delta"), []);
     // Only 64 words of a query count: those that stand first.

@@ -227,6 +227,43 @@ fn what_an_agent_runs_reads_imports_and_decides_nothing() {
     assert_eq!(scan["scan"]["items"][0]["state"], "detected", "{scan}");
 }
 
+/// Files of few bytes that need much stack, or many rows, to be understood.
+#[test]
+fn small_files_that_ask_for_much_cost_no_more_than_a_row() {
+    let daemon = TestDaemon::start();
+    let root = daemon.home().join("repo");
+    let key = ["a"; 79].join(".");
+    let deep = (0..20).fold("1".to_owned(), |inner, _| format!("{{{key}={inner}}}"));
+    for file in ["mcp.toml", ".codex/config.toml"] {
+        write(&root, file, &format!("x = {deep}"));
+    }
+    write(&root, "mcp.yaml", &format!("servers: {}", "[".repeat(10_000)));
+    write(&root, "opencode.json", &"{\"a\":".repeat(10_000));
+    for number in 0..1500 {
+        let skill = format!(".claude/skills/s{number}/SKILL.md");
+        write(&root, &skill, "---\nname: same\n---\nUse it.");
+    }
+    let mut peer = Peer::to(&daemon);
+    let scan = peer.call("workflow/scan", json!({"workspace": root}))["scan"].clone();
+    let errors = scan["errors"].as_array().unwrap();
+    let mut paths: Vec<&str> = errors.iter().map(|row| row["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, [".codex/config.toml", "mcp.toml", "mcp.yaml", "opencode.json"]);
+    let items = scan["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1500);
+    for item in items {
+        let conflicts = item["conflicts"].as_array().unwrap();
+        assert_eq!(conflicts.len(), 9, "{item}");
+        assert_eq!(conflicts[8]["existing"], "1491 more", "{item}");
+    }
+    // What is enabled is read again at every turn.
+    let id = items[0]["id"].clone();
+    peer.call("workflow/enable", json!({"workspace": root, "itemId": id}));
+    let thread = peer.thread(&root);
+    let turn = peer.turn(&thread, &script(&json!([{"text": "done"}])));
+    peer.until_over(&turn);
+}
+
 /// Paths and sizes of all that is there.
 fn snapshot(root: &Path) -> Vec<(String, u64)> {
     let mut all = Vec::new();

@@ -139,6 +139,12 @@ fn arm(repository: &Path, trap: &Trap) {
     fs::write(repository.join("config"), config + &more).unwrap();
 }
 
+/// Entries that have nothing in common but their name.
+fn alike() -> Vec<Value> {
+    let entry = |number: usize| json!({"name": "x", "id": format!("a{number}"), "author": format!("u{number}"), "source": "./x"});
+    (0..5000).map(entry).collect()
+}
+
 /// Looks at everything and installs all that can be; gives what was installed.
 fn use_everything(daemon: &TestDaemon, id: &str, trap: &Trap) -> Vec<String> {
     let client = daemon.client();
@@ -260,13 +266,18 @@ fn a_hostile_marketplace_starts_nothing_and_connects_to_nothing() {
     for (id, bomb) in [
         ("deep", "[".repeat(1 << 20)),
         ("wide", format!("{{\"plugins\": [{}7]}}", "{},".repeat(600_000))),
+        ("alike", json!({"plugins": alike()}).to_string()),
     ] {
         let file = daemon.home().join(id);
         write(&file, &bomb);
         let source = json!({"kind": "httpJson", "url": format!("file://{}", file.display())});
-        client.call("marketplaces/add", json!({"id": id, "source": source}));
+        client.call("marketplaces/add", json!({"id": id, "kind": "cursor", "source": source}));
         let _ = client.try_call("marketplaces/refresh", json!({"marketplaceId": id}));
     }
+    let rows = client.call("marketplaces/search", json!({"query": "a4999"}))["plugins"].clone();
+    assert_eq!(rows[0]["relatedCandidates"].as_array().unwrap().len(), 20);
+    let all = client.call("marketplaces/search", json!({}))["plugins"].clone();
+    assert!(all.as_array().unwrap().len() > 5000);
     // The rest goes on.
     assert!(
         !client.call("marketplaces/search", json!({"query": "good"}))["plugins"]

@@ -114,9 +114,7 @@ async fn place(
             return Err(Error::invalid("thread", "give either thread or workspace"));
         }
     };
-    let roots = cx.core.agents().fs_roots();
-    let confined = tokio::task::spawn_blocking(move || files::confined(&directory, &roots)).await;
-    let confined = confined.map_err(|error| model::Error::failed(error.to_string()))?;
+    let confined = changes::confined(directory, cx.core.agents().fs_roots()).await;
     let outside = |error: files::ConfinedError| {
         model::Error::new(model::ErrorKind::Denied, error.to_string())
     };

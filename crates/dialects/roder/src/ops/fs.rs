@@ -55,15 +55,6 @@ pub(crate) async fn read_directory(
     Ok(FsReadDirectoryResult { entries })
 }
 
-/// A directory that is to be looked at, within the roots where the user set some.
-pub(super) async fn confined_directory(cx: &Cx, path: PathBuf) -> Result<PathBuf, Error> {
-    let roots = cx.core.agents().fs_roots();
-    match roots.is_empty() {
-        true => Ok(path),
-        false => blocking(move || confined(path, &roots)).await,
-    }
-}
-
 /// Works on a thread that may block, a few at a time.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -80,10 +71,15 @@ async fn blocking<T: Send + 'static>(
 
 /// The path, if one may look there.
 fn confined(path: PathBuf, roots: &[PathBuf]) -> Result<PathBuf, Error> {
-    files::confined(&path, roots).map_err(|error| match error {
+    files::confined(&path, roots).map_err(unconfined)
+}
+
+/// Why one may not look somewhere.
+pub(super) fn unconfined(error: ConfinedError) -> Error {
+    match error {
         ConfinedError::Outside(_) => Error::io(error.to_string(), IoKind::PermissionDenied),
-        ConfinedError::Io(_, why) => refused(&path, why.into()),
-    })
+        ConfinedError::Io(path, why) => refused(&path, why.into()),
+    }
 }
 
 fn refused(path: &Path, error: ReadError) -> Error {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rookery_host::git::{GitError, changes};
 
-use super::fs::confined_directory;
+use super::fs::unconfined;
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::wire::git::{
@@ -122,7 +122,7 @@ async fn workspace(cx: &Cx, named: Option<String>) -> Result<PathBuf, Error> {
     if !directory.is_absolute() {
         return Err(Error::invalid("workspace must be absolute"));
     }
-    confined_directory(cx, directory).await
+    changes::confined(directory, cx.core.agents().fs_roots()).await.map_err(unconfined)
 }
 
 /// The directory of a root of a workspace.
@@ -137,7 +137,7 @@ async fn root(
         return Err(Error::invalid(format!("unknown providerId {shown:?}; there is \"git\"")));
     }
     let place = cx.core.agents().place_for(None, Some(workspace), root, Path::new("/")).await?;
-    confined_directory(cx, place.cwd).await
+    changes::confined(place.cwd, cx.core.agents().fs_roots()).await.map_err(unconfined)
 }
 
 /// Git said no, or the file system did.

@@ -10,12 +10,14 @@ mod patch;
 mod state;
 mod untracked;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use super::{GitError, Oid, Repository};
+use crate::files::{self, ConfinedError};
 
 pub use base::Base;
 pub use patch::{Patch, PatchOptions, read};
@@ -144,6 +146,29 @@ pub async fn list(directory: &Path) -> Result<ChangeList, GitError> {
         })
     });
     all.await
+}
+
+/// A directory without links, if there are roots, and then only if it and the whole work tree around it are within
+/// one of them.
+///
+/// # Errors
+/// If it leads elsewhere, or nowhere.
+pub async fn confined(directory: PathBuf, roots: Vec<PathBuf>) -> Result<PathBuf, ConfinedError> {
+    if roots.is_empty() {
+        return Ok(directory);
+    }
+    let real = within_roots(directory, &roots).await?;
+    // Where there is no work tree there is nothing to look at, as whoever looks is going to say.
+    if let Ok(repo) = Repository::discover(&real).await {
+        within_roots(repo.top().to_owned(), &roots).await?;
+    }
+    Ok(real)
+}
+
+async fn within_roots(path: PathBuf, roots: &[PathBuf]) -> Result<PathBuf, ConfinedError> {
+    let (asked, roots) = (path.clone(), roots.to_vec());
+    let done = tokio::task::spawn_blocking(move || files::confined(&asked, &roots)).await;
+    done.unwrap_or_else(|error| Err(ConfinedError::Io(path, io::Error::other(error))))
 }
 
 /// Gives up after some time. Whatever git does by then is killed.
