@@ -1,4 +1,4 @@
-//! Command files that anybody may have written: understood or refused with a reason. What is understood
+//! Command files that strangers may have written: understood or refused with a reason. What is understood
 //! has a usable name, and a template without tags is its own message.
 #![no_main]
 

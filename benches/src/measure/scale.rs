@@ -29,6 +29,7 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     lists(bench, report)?;
     commits(bench, report)?;
+    reviews(bench, report)?;
     super::memories::run(bench, report)?;
     turns(bench, report)
 }
@@ -117,6 +118,40 @@ fn commits(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     report.push(Row { rookery: filed.p50(), ..row(format!("{item}, p50"), "µs") });
     for (name, full, empty) in [(name, full, empty), (item, filed, filed_in_empty)] {
         let (Some(full), Some(empty)) = (full.p50(), empty.p50()) else { continue };
+        let growth = Figure::once(full.value / empty.value);
+        let row =
+            Row { rookery: Some(growth), ..row(format!("{name} ÷ in an empty world"), "×") };
+        report.push(row.target("at most 1.5", |value| value <= GROWTH_LIMIT));
+    }
+    Ok(())
+}
+
+/// A turn in one thread, until it is over, in an empty world and in one with many reviews.
+fn reviews(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
+    let rookery = bench.rookery()?;
+    let mut client = Client::connect(&rookery.endpoint("roder")?)?;
+    client.limit(SILENCE_LIMIT)?;
+    let params = thread(&mut client)?;
+    let asked = bench.count(200, 10);
+    let mut measure = || -> anyhow::Result<Times> {
+        let started = client.call("thread/start", &params)?;
+        let thread = started["thread"]["id"].as_str().unwrap_or_default().to_owned();
+        repeat(bench, asked, || {
+            super::roder::run_turns(&mut client, std::slice::from_ref(&thread), "hi").map(drop)
+        })
+    };
+    let empty = measure()?;
+    let count = bench.count(FULL, 100);
+    let socket = rookery.endpoint("idx0")?;
+    let wanted = json!({"title": "reviewed", "wait": "true"});
+    let session = super::supervision::call(&socket, "newSession", &wanted)?;
+    let payload = json!({"session": session["sessionID"], "summary": "please look"});
+    (0..count)
+        .try_for_each(|_| super::supervision::call(&socket, "requestReview", &payload).map(drop))?;
+    let full = measure()?;
+    let name = format!("a turn begun with {count} reviews");
+    report.push(Row { rookery: full.p50(), ..row(format!("{name}, p50"), "µs") });
+    if let (Some(full), Some(empty)) = (full.p50(), empty.p50()) {
         let growth = Figure::once(full.value / empty.value);
         let row =
             Row { rookery: Some(growth), ..row(format!("{name} ÷ in an empty world"), "×") };

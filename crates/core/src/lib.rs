@@ -2,8 +2,8 @@
 //!
 //! It keeps the truth (projects, terminals, the event log) and decides when
 //! things happen; engines decide how. It knows no wire, no dialect, no SQL.
-//! State changes only in [`Core::transact`]; what happened leaves numbered,
-//! in commit order, and only after it is durable.
+//! What is stored changes only in `transact`, what ends with the daemon also in `adjust`;
+//! what happened leaves numbered, in commit order, and only after it is durable.
 
 mod agents;
 mod callers;

@@ -98,7 +98,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     // Before the lock names us to those who may send a signal.
     let mut signals = Signals::new()?;
     let asked_to_listen = signal(SignalKind::user_defined1())?;
-    // Held until everything is written, longer than anybody listens.
+    // Held until everything is written, longer than any client listens.
     let locks = Arc::new(Mutex::new(listening::lock_home(&homes)?));
     let left_out = &mut listeners.left_out;
     let mut sockets = listening::bind_all(&homes, &config, left_out)?;

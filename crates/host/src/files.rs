@@ -193,7 +193,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// How a file is opened for reading without waiting for anybody.
+/// How a file is opened for reading without waiting for another process.
 pub(crate) const READING: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 

@@ -24,11 +24,12 @@ pub trait Words: Copy + Eq + 'static {
     }
 }
 
-/// Declares the tables. A value that is left out does not compile.
+/// Declares the table of each enum; a value that is left out does not compile.
+#[macro_export]
 macro_rules! words {
     ($($name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {
         $(
-            impl Words for $name {
+            impl $crate::Words for $name {
                 const WORDS: &'static [(Self, &'static str)] = &[$((Self::$variant, $word)),+];
 
                 fn word(self) -> &'static str {
@@ -38,6 +39,13 @@ macro_rules! words {
                 }
             }
         )+
+    };
+}
+
+/// Declares the tables of this crate, and the test of all of them.
+macro_rules! tables {
+    ($($name:ident $table:tt)+) => {
+        words! { $($name $table)+ }
 
         #[cfg(test)]
         mod tests {
@@ -59,7 +67,7 @@ macro_rules! words {
     };
 }
 
-words! {
+tables! {
     AgentState {
         Running = "running",
         Idle = "idle",

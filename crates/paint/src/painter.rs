@@ -1,4 +1,4 @@
-//! One thread that draws for everybody, in the order in which they asked.
+//! One thread that draws for all who ask, in the order of their requests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Doors for the fuzz targets; not for anybody else.
+//! Doors for the fuzz targets; not for other crates.
 
 use std::time::Duration;
 

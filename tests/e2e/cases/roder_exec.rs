@@ -196,7 +196,7 @@ fn shown(daemon: &TestDaemon, text: &str) -> u64 {
 }
 
 #[test]
-fn what_an_agent_runs_is_a_terminal_for_everybody_who_may_type_into_it() {
+fn what_an_agent_runs_is_a_terminal_for_every_client_that_may_type_into_it() {
     let (daemon, mut peer) = start();
     let home = daemon.home();
     let thread = peer.thread(home.path());
@@ -204,7 +204,7 @@ fn what_an_agent_runs_is_a_terminal_for_everybody_who_may_type_into_it() {
     let args = json!({ "cmd": command, "tty": true, "yield_time_ms": 60_000 });
     let shell = json!({ "tool": "exec_command", "args": args });
     // Typed by each dialect in turn.
-    let typists: [fn(&TestDaemon, u64, &str); 3] = [
+    let writers: [fn(&TestDaemon, u64, &str); 3] = [
         |daemon, terminal, text| {
             daemon.rookery(&["send", &terminal.to_string(), "--enter", text]).success();
         },
@@ -219,7 +219,7 @@ fn what_an_agent_runs_is_a_terminal_for_everybody_who_may_type_into_it() {
             Link::to(daemon.home()).write(&terminal.to_string(), line.as_bytes());
         },
     ];
-    for (number, typist) in typists.into_iter().enumerate() {
+    for (number, writer) in writers.into_iter().enumerate() {
         let turn = peer.turn(&thread, &script(&json!([shell, { "text": "done" }])));
         let terminal = shown(&daemon, "who is there");
         let listed = home.rookery(&["ls", "--json"]).json();
@@ -232,7 +232,7 @@ fn what_an_agent_runs_is_a_terminal_for_everybody_who_may_type_into_it() {
         assert!(roost.tab(&terminal.to_string()).is_some());
         let rows = roost.rows(&terminal.to_string());
         assert_eq!(rows[0], "who is there");
-        typist(&daemon, terminal, &format!("number {number}"));
+        writer(&daemon, terminal, &format!("number {number}"));
         let told = peer.until_over(&turn);
         let items = told.iter().filter(|(name, _)| name == "item/completed");
         let item =

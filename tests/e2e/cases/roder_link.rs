@@ -141,7 +141,7 @@ impl Peer {
         }
     }
 
-    /// Sends a request and returns its id, whether anybody is there or not.
+    /// Sends a request and returns its id, whether a server is there or not.
     pub(crate) fn post(&mut self, method: &str, params: Value) -> u64 {
         self.last_id += 1;
         let request =

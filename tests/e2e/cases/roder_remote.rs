@@ -113,7 +113,7 @@ fn of_thread(told: Vec<Told>, thread: &str) -> Vec<Told> {
 }
 
 #[test]
-fn everybody_sees_the_same_stream() {
+fn every_client_sees_the_same_stream() {
     let daemon = TestDaemon::start();
     let remote = Remote::start(daemon.home(), &[]);
     let (mut first, mut second) = (remote.peer(), remote.peer());

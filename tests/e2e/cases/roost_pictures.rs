@@ -93,7 +93,7 @@ fn eight_pictures_at_once_are_whole_while_twenty_terminals_print() {
 }
 
 #[test]
-fn pictures_of_a_still_view_are_the_same_for_everybody() {
+fn pictures_of_a_still_view_are_the_same_for_every_client() {
     let daemon = TestDaemon::start();
     let mut link = Link::to(daemon.home());
     let tab = link.open_sh("printf 'still \\033[31mred\\033[0m ä漢🙂'; exec cat");

@@ -41,17 +41,17 @@ impl Edges {
 
 /// A member of the workspace and those of its dependencies that are members too.
 pub(super) struct Package {
-    name: String,
+    pub(super) name: String,
     /// Its folder, relative to the repository.
-    folder: String,
-    dependencies: Vec<Dependency>,
+    pub(super) folder: String,
+    pub(super) dependencies: Vec<Dependency>,
     /// What it uses of others, tests excepted.
-    others: BTreeSet<String>,
+    pub(super) others: BTreeSet<String>,
 }
 
-struct Dependency {
-    name: String,
-    dev: bool,
+pub(super) struct Dependency {
+    pub(super) name: String,
+    pub(super) dev: bool,
 }
 
 /// The members of the workspace at `root`.

@@ -77,6 +77,29 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_the_repository_are_found() {
+        let root = crate::repository_root().unwrap();
+        let rules: super::super::Rules =
+            super::super::read_toml(&root, super::super::RULES_FILE).unwrap();
+        for line in [
+            "// for everybody",
+            "/// Whether anybody looks.",
+            "enum Wish {",
+            "fn wishes(&self) {}",
+            "struct Deed;",
+            "typist: OnceLock<T>,",
+            "fn see_off() {}",
+            "A child is seen off.",
+            "fn put_words_away() {}",
+        ] {
+            assert_eq!(check(&rules.language, "a.rs", line).len(), 1, "{line}");
+        }
+        for line in ["it is indeed there", "a swish", "we see often", "words away"] {
+            assert_eq!(check(&rules.language, "a.rs", line), [], "{line}");
+        }
+    }
+
+    #[test]
     fn other_words_and_listed_files_are_left_alone() {
         for line in ["also many", "how many", "no body", "busybody"] {
             assert_eq!(check(&language(), "a.rs", line), [], "{line}");

@@ -7,6 +7,7 @@ mod agents;
 mod edges;
 mod hosts;
 mod language;
+mod map;
 mod markdown;
 mod reexports;
 mod rooms;
@@ -92,6 +93,7 @@ pub(crate) fn run(root: &Path, strict: bool) -> anyhow::Result<()> {
     let packages = edges::packages(root)?;
     let mut findings = edges::check(&edges, &packages, strict);
     findings.extend(edges::check_named(&packages, &sources(root, &files, "")?));
+    findings.extend(check_map(root, &packages, &files)?);
     findings.extend(check_files(root, &read_toml(root, RULES_FILE)?, &files)?);
     findings.extend(check_rooms(root, &edges, &files)?);
     findings.iter().for_each(|finding| println!("{finding}"));
@@ -120,6 +122,20 @@ fn check_files(
             findings.extend(agents::check(&rules.agents, &agents, path, text));
         }
     }
+    Ok(findings)
+}
+
+fn check_map(
+    root: &Path,
+    packages: &[edges::Package],
+    files: &BTreeSet<String>,
+) -> anyhow::Result<Vec<Finding>> {
+    let read = |path: &str| {
+        fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"))
+    };
+    let mut findings = map::check_drawing(&read(map::DRAWING)?, packages);
+    findings.extend(map::check_list(&read(map::LIST)?, packages));
+    findings.extend(map::check_bounds(&read(map::BOUNDS)?, files));
     Ok(findings)
 }
 

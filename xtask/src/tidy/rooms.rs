@@ -1,7 +1,8 @@
 //! The arrows between the rooms of core: `[rooms]` of `xtask/edges.toml` against what the sources name.
 //!
 //! A room is a directory or a file of `crates/core/src`. It reaches another by a path (`crate::queue::…`), by
-//! the other's handle (`core.queue()`) or by what the other owns (`inner.queue`). Tests may reach everything.
+//! the other's handle (`core.queue()`, in `impl Core` also `self.queue()`) or by what the other owns
+//! (`inner.queue`). Tests may reach everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +34,12 @@ pub(super) fn check<'a>(
     for (path, text) in sources {
         let Some(room) = room_of(path) else { continue };
         found.insert(room.to_owned());
+        let mut in_core = false;
         for (number, line) in code(path, text) {
-            for other in reached(rooms, line).filter(|other| *other != room) {
+            if line.starts_with("impl") {
+                in_core = line == "impl Core {";
+            }
+            for other in reached(rooms, line, in_core).filter(|other| *other != room) {
                 let arrow = (room.to_owned(), other.to_owned());
                 arrows.entry(arrow).or_insert_with(|| (path.to_owned(), number));
             }
@@ -86,13 +91,16 @@ fn code<'a>(path: &str, text: &'a str) -> impl Iterator<Item = (usize, &'a str)>
     lines.filter(|(_, line)| !line.starts_with("//"))
 }
 
-/// The rooms that a line names.
-fn reached<'a>(rooms: &'a Rooms, line: &'a str) -> impl Iterator<Item = &'a str> {
+/// How a room is named, and the further way of methods of `Core` itself.
+const WAYS: [&str; 5] =
+    ["crate::ROOM::", "crate::ROOM;", "core.ROOM()", "inner.ROOM.", "self.ROOM()"];
+
+/// The rooms that a line names; `in_core` says that it is one of `impl Core`.
+fn reached<'a>(rooms: &'a Rooms, line: &'a str, in_core: bool) -> impl Iterator<Item = &'a str> {
     let names = rooms.keys().map(String::as_str).filter(|room| *room != ALL);
+    let ways = if in_core { &WAYS[..] } else { &WAYS[..4] };
     names.filter(move |room| {
-        ["crate::ROOM::", "crate::ROOM;", "core.ROOM()", "inner.ROOM."]
-            .iter()
-            .any(|way| names_whole(line, &way.replace("ROOM", room)))
+        ways.iter().any(|way| names_whole(line, &way.replace("ROOM", room)))
             || in_group(line, room)
             || line.strip_prefix('.').and_then(|line| line.strip_suffix("()")) == Some(*room)
     })
@@ -144,9 +152,24 @@ mod tests {
                 format!("error: {QUEUE}:1: queue reaches world, which {EDGES_FILE} does not allow");
             assert_eq!(said(rows, &[(QUEUE, line), (WORLD_FILE, "")]), [expected], "{line}");
         }
-        for line in ["// crate::world::Tx", "use crate::worldly::Tx;", "    score.world();"] {
+        for line in [
+            "// crate::world::Tx",
+            "use crate::worldly::Tx;",
+            "    score.world();",
+            "    self.world();",
+            "impl Core {\n}\nimpl Queue {\n    self.world();",
+        ] {
             assert_eq!(said(rows, &[(QUEUE, line), (WORLD_FILE, "")]), [""; 0], "{line}");
         }
+    }
+
+    #[test]
+    fn methods_of_core_reach_by_themselves() {
+        let text = "impl Core {\n    fn a(&self) {\n        self.world().open();\n    }\n}\n";
+        let expected =
+            format!("error: {QUEUE}:3: queue reaches world, which {EDGES_FILE} does not allow");
+        let sources = [(QUEUE, text), (WORLD_FILE, "")];
+        assert_eq!(said("queue = []\nworld = []", &sources), [expected]);
     }
 
     #[test]

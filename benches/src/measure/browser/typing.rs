@@ -85,7 +85,7 @@ fn press(bench: &Bench, browser: &mut Chromium, meanwhile: Meanwhile) -> anyhow:
                 PROMPT.clone_into(&mut line);
             }
             pressed += 1;
-            // At all phases of a frame, and slower than the fastest typist.
+            // At all phases of a frame, and slower than anyone types.
             pause(Duration::from_micros(20_000 + pressed * 7_919 % 15_000))?;
             let letter = char::from(LETTERS[pressed as usize % LETTERS.len()]);
             line.push(letter);

@@ -109,7 +109,7 @@ fn press(bench: &Bench, outer: &mut Outer, meanwhile: Meanwhile) -> anyhow::Resu
         for number in 0..count / bench.rounds.min(count) {
             let letter = LETTERS[number % LETTERS.len()];
             pressed += 1;
-            // At all phases of a frame, and slower than the fastest typist.
+            // At all phases of a frame, and slower than anyone types.
             settle(outer, Duration::from_micros(20_000 + pressed * 7_919 % 15_000))?;
             outer.forget();
             let start = Instant::now();

@@ -130,7 +130,7 @@ fn press(
         times.begin();
         for _ in 0..count / bench.rounds.min(count) {
             pressed += 1;
-            // At all phases of a frame, and slower than the fastest typist.
+            // At all phases of a frame, and slower than anyone types.
             display.settle(Duration::from_micros(20_000 + pressed as u64 * 7_919 % 15_000))?;
             let color = BLOCK[pressed % BLOCK.len()];
             let start = Instant::now();

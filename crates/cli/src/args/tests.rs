@@ -1,5 +1,7 @@
 //! The command line is consistent, and reads what people write.
 
+use std::collections::BTreeSet;
+
 use clap::{CommandFactory as _, Parser as _};
 use expect_test::expect;
 
@@ -16,6 +18,19 @@ fn read(line: &str) -> Result<Command, String> {
 #[test]
 fn the_description_is_consistent() {
     Cli::command().debug_assert();
+}
+
+/// The row of the README that lists the commands has each of them, and nothing else.
+#[test]
+fn the_readme_lists_every_command() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = std::fs::read_to_string(readme).unwrap();
+    let row = text.lines().find(|line| line.starts_with("| command line:")).unwrap();
+    let listed: BTreeSet<&str> = row.split('`').skip(1).step_by(2).collect();
+    let command = Cli::command();
+    let known = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let known: BTreeSet<&str> = known.map(|one| one.get_name()).collect();
+    assert_eq!(listed, known);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the user chose: read by everybody, changed here, and written back to the settings file.
+//! What the user chose: read everywhere, changed here, and written back to the settings file.
 
 use std::path::PathBuf;
 use std::sync::Arc;

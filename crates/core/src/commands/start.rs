@@ -32,7 +32,7 @@ const MAX_TAPPED: usize = 16;
 /// Characters of a terminal's title.
 const MAX_TITLE: usize = 64;
 
-/// What became of the wish to run a command.
+/// What became of a request to run a command.
 #[derive(Debug)]
 pub enum ExecStart {
     /// It must not run.

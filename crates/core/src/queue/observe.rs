@@ -14,7 +14,7 @@ use crate::sessions::SessionHome;
 use crate::sessions::{session_of, session_of_thread};
 use crate::world::Tx;
 
-/// What idx0 calls the wish of a terminal to be looked at.
+/// What idx0 calls it when a terminal asks to be looked at.
 const NEEDED: &str = "Approval needed";
 /// Who settles what a session asked that is closed.
 const BY_CLOSING: &str = "closed";
@@ -204,7 +204,7 @@ impl Tx<'_> {
     }
 
     /// The user took note of what was said about a terminal.
-    pub(crate) fn put_words_away(&mut self, id: TerminalId) {
+    pub(crate) fn dismiss_notifications(&mut self, id: TerminalId) {
         let Ok(terminal) = self.world.terminal(id) else { return };
         let session = session_of(terminal.uuid);
         self.resolve_items(session, is_good_to_know);

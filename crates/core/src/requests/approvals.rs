@@ -79,7 +79,7 @@ impl Requests {
 
     /// The asker has this decision: from now on it stands.
     pub fn took_decision(&self, id: RequestId) {
-        self.core.adjust(|world| world.acted_on.insert(id));
+        self.core.adjust(|world| world.acted_on().insert(id));
     }
 }
 
@@ -190,10 +190,8 @@ impl Tx<'_> {
     pub(crate) fn archive(&mut self, request: Request) {
         self.world.settled.insert(request.id, request);
         if self.world.settled.len() > MAX_SETTLED {
-            self.world.settled.pop_first();
-            let settled = &self.world.settled;
-            self.world.acted_on =
-                self.world.acted_on.iter().filter(|id| settled.contains_key(id)).copied().collect();
+            let gone = self.world.settled.pop_first();
+            gone.and_then(|(id, _)| self.world.acted_on.remove(&id));
         }
     }
 

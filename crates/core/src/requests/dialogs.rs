@@ -82,8 +82,8 @@ pub trait Responder: Send + Sync {
 
 impl Requests {
     /// From now on this one answers dialogs. The first one stays.
-    pub fn set_responder(&self, typist: std::sync::Arc<dyn Responder>) {
-        let _ = self.core.inner.requests.typist.set(typist);
+    pub fn set_responder(&self, responder: std::sync::Arc<dyn Responder>) {
+        let _ = self.core.inner.requests.responder.set(responder);
     }
 
     /// Says which dialog stands on a terminal now, if any. The same again changes nothing; another
@@ -247,10 +247,10 @@ impl Requests {
         let Some((session, terminal, dialog)) = self.dialog(id) else { return Ok(false) };
         let Some(_claim) = Claim::new(&self.core, id) else { return Ok(false) };
         let no_responder = || Error::failed("no screen watcher can type into that terminal");
-        let typist = self.core.inner.requests.typist.get().ok_or_else(no_responder)?;
+        let responder = self.core.inner.requests.responder.get().ok_or_else(no_responder)?;
         // Recorded before it is typed: what cannot be recorded is not typed at all.
         self.promise_answer(id, &answer, by).await?;
-        let typed = typist.answer(&self.core, terminal, &dialog, is_yes).await;
+        let typed = responder.answer(&self.core, terminal, &dialog, is_yes).await;
         let settled = match &typed {
             Ok(true) => {
                 self.take_note(session, &dialog);

@@ -225,7 +225,7 @@ impl Tx<'_> {
         self.cancel_requests(ids, by);
     }
 
-    /// Remembers what was approved for longer than the one who waits for it, if anybody does.
+    /// Remembers what was approved for longer than the caller who waits for it, if there is one.
     fn note_approval(&mut self, request: &Request, answer: &Answer, by: &str) {
         let is_parked = self.world.parked.forget(request.id);
         let Answer::Approved { remember } = *answer else { return };
@@ -272,13 +272,12 @@ impl Tx<'_> {
         let is_own = self.world.thread(thread).is_ok_and(|state| state.thread.mode.is_some());
         if !is_own {
             // One plan was allowed, not those that others still make.
-            let planning = self.world.threads.iter().filter(|(id, state)| {
-                let Some(active) = &state.active else { return false };
+            let planning = self.world.threads.running().filter(|(id, state, active)| {
                 let has_own =
-                    state.thread.mode.is_some() || self.world.has_client_mode(**id, active.turn);
-                **id != thread && !has_own
+                    state.thread.mode.is_some() || self.world.has_client_mode(*id, active.turn);
+                *id != thread && !has_own
             });
-            let planning: Vec<ThreadId> = planning.map(|(id, _)| *id).collect();
+            let planning: Vec<ThreadId> = planning.map(|(id, ..)| id).collect();
             for other in planning {
                 self.set_mode(Some(other), Mode::Plan, None, None, 0);
             }

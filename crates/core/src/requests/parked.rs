@@ -12,7 +12,7 @@ use crate::requests::decisions;
 use crate::rooms::Requests;
 use crate::world::Tx;
 
-/// Requests that wait without anybody waiting for them. The oldest makes room.
+/// Requests that wait without a caller waiting for them. The oldest makes room.
 const MAX_ASKED: usize = 256;
 /// Bytes that all of them may take; one that is larger is kept alone.
 const MAX_BYTES: usize = 16 << 20;
@@ -112,7 +112,7 @@ impl Requests {
         if !self.core.look().parked.has_grant(thread, bound, now) {
             return false;
         }
-        self.core.adjust(|world| world.parked.take(thread, bound, now))
+        self.core.adjust(|world| world.parked().take(thread, bound, now))
     }
 
     /// The request that waits for exactly this already.
@@ -148,7 +148,7 @@ impl Requests {
             .await?;
         if parked == id && deadline.is_some() {
             let (core, answer) = (self.core.clone(), self.expect_answer(id));
-            // One that was settled before anybody listened is not there any more.
+            // One that was settled before a caller listened is not there any more.
             if self.get(id).is_some() {
                 tokio::spawn(async move {
                     drop(core.requests().await_answer(id, answer, deadline).await)

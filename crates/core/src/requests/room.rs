@@ -23,7 +23,7 @@ pub(crate) struct Room {
     /// Answers that are being recorded, and what tells that they were.
     pub(super) answering: Mutex<HashMap<RequestId, watch::Receiver<()>>>,
     /// What answers dialogs on screens.
-    pub(super) typist: OnceLock<Arc<dyn Responder>>,
+    pub(super) responder: OnceLock<Arc<dyn Responder>>,
     /// Dialogs that are being answered.
     pub(super) typing: Mutex<HashSet<RequestId>>,
     /// Dialogs that were answered last, which may still stand there for a moment.

@@ -5,6 +5,7 @@ mod plan_stages;
 mod plan_text;
 mod plan_words;
 mod plans;
+mod table;
 
 use rookery_model::{
     Answer, Category, CheckpointId, Differences, Error, Event, PlanAnchor, Record, Related, Result,
@@ -19,6 +20,7 @@ use crate::world::Tx;
 use crate::world::draw;
 
 pub(crate) use plans::BlockedEdit;
+pub(crate) use table::ReviewTable;
 
 /// Comments of one review at most.
 const MAX_COMMENTS: usize = 1_000;

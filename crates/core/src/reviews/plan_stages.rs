@@ -18,8 +18,8 @@ const MAX_PLANS: usize = 64;
 impl World {
     /// The review of a plan.
     pub(crate) fn plan_review(&self, thread: ThreadId, key: &PlanKey) -> Option<&Review> {
-        let is_it = |plan: &ReviewedPlan| plan.thread == thread && plan.key == *key;
-        self.reviews.values().find(|review| review.plan.as_deref().is_some_and(is_it))
+        let mut plans = self.reviews.plans_of(thread);
+        plans.find(|(_, plan)| plan.key == *key).map(|(review, _)| review)
     }
 
     /// The plan that a turn carries out.
@@ -39,8 +39,7 @@ impl World {
         thread: ThreadId,
         turn: TurnId,
     ) -> impl Iterator<Item = (&Review, &ReviewedPlan)> {
-        let plans = self.reviews.values().filter_map(|it| Some((it, it.plan.as_deref()?)));
-        plans.filter(move |(_, plan)| plan.thread == thread && plan.turn == turn)
+        self.reviews.plans_of(thread).filter(move |(_, plan)| plan.turn == turn)
     }
 
     /// The plan that a turn waits to be allowed to carry out.
@@ -135,12 +134,10 @@ impl Tx<'_> {
 
     /// What the agent of a thread was not told yet, which it now is.
     pub(crate) fn take_unheard(&mut self, thread: ThreadId) -> Vec<Message> {
-        let is_waiting = |plan: &ReviewedPlan| plan.thread == thread && !plan.unheard.is_empty();
-        let waiting = self.world.reviews.values();
-        let waiting: Vec<PlanReview> = waiting
-            .filter(|review| review.plan.as_deref().is_some_and(is_waiting))
-            .filter_map(PlanReview::of)
-            .collect();
+        let plans = self.world.reviews.plans_of(thread);
+        let waiting = plans.filter(|(_, plan)| !plan.unheard.is_empty());
+        let waiting: Vec<PlanReview> =
+            waiting.filter_map(|(review, _)| PlanReview::of(review)).collect();
         let mut messages = Vec::new();
         for mut review in waiting {
             let unheard = std::mem::take(&mut review.plan.unheard);
@@ -153,18 +150,15 @@ impl Tx<'_> {
 
     /// A thread is gone, or some turns of it are: so are their plans.
     pub(crate) fn forget_plans(&mut self, thread: ThreadId, turns: Option<&[TurnId]>) {
-        let is_gone = |plan: &ReviewedPlan| {
-            plan.thread == thread && turns.is_none_or(|turns| turns.contains(&plan.turn))
-        };
-        let gone = self.world.reviews.values();
-        let gone = gone.filter(|review| review.plan.as_deref().is_some_and(is_gone));
-        for id in gone.map(|review| review.id).collect::<Vec<_>>() {
+        let plans = self.world.reviews.plans_of(thread);
+        let gone = plans.filter(|(_, plan)| turns.is_none_or(|turns| turns.contains(&plan.turn)));
+        for id in gone.map(|(review, _)| review.id).collect::<Vec<_>>() {
             self.drop_review(id);
         }
     }
 
     fn drop_review(&mut self, id: ReviewId) {
-        self.world.reviews.remove(&id);
+        self.world.reviews.remove(id);
         self.forget(RecordKind::Review, id.get());
     }
 
@@ -223,14 +217,10 @@ impl Tx<'_> {
 
     /// Lets go of the oldest plans of a thread that has too many.
     fn make_room(&mut self, thread: ThreadId) {
-        let of_thread =
-            |review: &&Review| review.plan.as_deref().is_some_and(|plan| plan.thread == thread);
-        let mut all: Vec<&Review> = self.world.reviews.values().filter(of_thread).collect();
-        let is_open =
-            |review: &Review| review.plan.as_deref().is_some_and(|plan| !plan.stage.is_decided());
-        all.sort_by_key(|review| (is_open(review), review.created_at, review.id));
+        let mut all: Vec<(&Review, &ReviewedPlan)> = self.world.reviews.plans_of(thread).collect();
+        all.sort_by_key(|(review, plan)| (!plan.stage.is_decided(), review.created_at, review.id));
         let surplus = (all.len() + 1).saturating_sub(MAX_PLANS);
-        let gone: Vec<ReviewId> = all.iter().take(surplus).map(|review| review.id).collect();
+        let gone: Vec<ReviewId> = all.iter().take(surplus).map(|(review, _)| review.id).collect();
         gone.into_iter().for_each(|id| self.drop_review(id));
     }
 

@@ -110,7 +110,7 @@ struct State {
     font: Option<String>,
     font_size: f32,
     window: WindowSize,
-    /// Whether anybody arranged the window yet: its size, its sidebar or its font.
+    /// Whether a user arranged the window yet: its size, its sidebar or its font.
     is_arranged: bool,
     /// Who waits for an answer given in a palette, by its seat and its session.
     askers: HashMap<Asking, oneshot::Sender<Option<String>>>,

@@ -77,12 +77,7 @@ impl Seats {
             size: size.map(|it| format!("{}×{}", it.cols(), it.rows())).unwrap_or_default(),
             owner: None,
             mode: self.core.threads().mode(None).word().to_owned(),
-            rights: match viewer.rights {
-                super::viewers::ViewerRights::Look => "look",
-                super::viewers::ViewerRights::Decide => "decide",
-                super::viewers::ViewerRights::Full => "full",
-            }
-            .to_owned(),
+            rights: viewer.rights.word().to_owned(),
         }
     }
 }

@@ -57,7 +57,7 @@ impl Seats {
         self.fit_active().await
     }
 
-    /// A terminal came to be shown: it takes the room there is. Before anybody arranged the window it
+    /// A terminal came to be shown: it takes the room there is. Before a user arranged the window it
     /// keeps the size that it was opened with, and so it does while a client is attached to it, whose
     /// own window it fills.
     pub(crate) async fn fit_shown(&self) {
@@ -94,9 +94,12 @@ impl Seats {
     /// The window got or lost the keyboard; a program that asked for it is told.
     pub fn focus_window(&self, has_focus: bool) {
         let before = self.core.look().focused();
-        self.core.adjust(|world| match world.desk.and_then(|id| world.viewers.get_mut(&id)) {
-            Some(desk) => desk.has_keyboard = has_focus,
-            None => world.window_focus = Some(has_focus),
+        self.core.adjust(|world| {
+            let viewing = world.viewing();
+            match viewing.desk.and_then(|id| viewing.viewers.get_mut(&id)) {
+                Some(desk) => desk.has_keyboard = has_focus,
+                None => *viewing.window_focus = Some(has_focus),
+            }
         });
         self.tell_focus_changes(&before);
     }

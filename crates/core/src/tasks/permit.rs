@@ -9,7 +9,7 @@ use rookery_model::{
 };
 
 use super::NewTask;
-use super::executors::{Executor, Wish, about_input};
+use super::executors::{Demand, Executor, about_input};
 use crate::clock;
 use crate::commands::ExecPermit;
 use crate::rooms::Tasks;
@@ -29,8 +29,8 @@ impl Tasks {
         (workspace, runner): (&Path, Option<&TaskRunner>),
         is_unasked: bool,
     ) -> Result<ExecPermit> {
-        match (executor.wish)(new, workspace.to_owned())? {
-            Wish::Command(mut command) => {
+        match (executor.demand)(new, workspace.to_owned())? {
+            Demand::Command(mut command) => {
                 command.runner = runner.map(|it| self.check_runner(new, it)).transpose()?;
                 command.check()?;
                 match is_unasked {
@@ -38,8 +38,8 @@ impl Tasks {
                     false => self.core.commands().permit(&command).await,
                 }
             }
-            Wish::Agent => self.permit_agents((executor, workspace), new, None).await,
-            Wish::Script(input) => {
+            Demand::Agent => self.permit_agents((executor, workspace), new, None).await,
+            Demand::Script(input) => {
                 self.refuse_agents()?;
                 self.core.workflows().ensure_enabled()?;
                 let asked = self.core.workflows().check_task(&input).await.map_err(about_input)?;

@@ -86,7 +86,7 @@ impl Taps {
         self.0.is_empty()
     }
 
-    /// Whether anybody follows it still; who has gone is only forgotten with the next output.
+    /// Whether a client follows it still; who has gone is only forgotten with the next output.
     pub(crate) fn is_followed(&self) -> bool {
         self.0.iter().any(|tap| !tap.sender.is_closed())
     }

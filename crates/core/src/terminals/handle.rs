@@ -371,7 +371,7 @@ impl TerminalHandle {
         self.live.is_finished()
     }
 
-    /// Whether anybody follows the terminal's bytes.
+    /// Whether a client follows the terminal's bytes.
     pub(crate) fn is_followed(&self) -> bool {
         self.live.with_engine(|engine| engine.taps().is_followed())
     }

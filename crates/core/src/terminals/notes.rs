@@ -26,7 +26,7 @@ impl Terminals {
         events: Vec<ScreenEvent>,
         end: u64,
     ) {
-        self.take_clipboard_wishes(&events);
+        self.take_clipboard_requests(&events);
         let noted = self.core.transact(|tx| {
             let before = tx.world.terminal(id)?.clone();
             let mut is_news = false;
@@ -55,7 +55,7 @@ impl Terminals {
 
 impl Terminals {
     /// Programs may put text on a clipboard; that is no news and is not logged.
-    fn take_clipboard_wishes(&self, events: &[ScreenEvent]) {
+    fn take_clipboard_requests(&self, events: &[ScreenEvent]) {
         for event in events {
             if let ScreenEvent::Osc(Osc::ClipboardStore { target, text }) = event {
                 let clipboard = match target {

@@ -182,7 +182,8 @@ impl Terminals {
             let settled = self.core.transact(|tx| {
                 match &opened {
                     Ok(fresh) => {
-                        tx.world.terminal_mut(fresh.id)?.position = lost.position;
+                        let project = tx.world.terminal(fresh.id)?.project;
+                        tx.world.terminals.place(fresh.id, project, lost.position);
                         tx.save_terminal(fresh.id);
                     }
                     Err(error) => tracing::error!(%error, "a tab could not be opened again"),

@@ -93,7 +93,7 @@ impl Task {
             loop {
                 match self.live.next_note() {
                     Note::Detached => return,
-                    Note::Exited(status, at) => self.see_off(status, at).await,
+                    Note::Exited(status, at) => self.on_child_exit(status, at).await,
                     Note::Fed(feed) => self.feed(feed).await,
                     Note::Nothing => break,
                 }
@@ -217,7 +217,7 @@ impl Task {
     }
 
     /// The child is gone: read what it left, then tell everyone.
-    async fn see_off(&mut self, status: ExitStatus, at: Timestamp) {
+    async fn on_child_exit(&mut self, status: ExitStatus, at: Timestamp) {
         if self.pump(LAST_READS).await == Pumped::Ended {
             self.reopen_at = Some(Instant::now() + REOPEN_INTERVAL * 240);
         }

@@ -57,10 +57,10 @@ impl Threads {
         let list: Vec<Value> =
             text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         let list: Vec<String> = list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        self.core.adjust(|world| match world.thread_mut(id) {
+        self.core.adjust(|world| match world.attached(id) {
             // Another may have been faster.
-            Ok(state) => Arc::clone(state.attached.get_or_insert_with(|| Arc::new(list))),
-            Err(_) => Arc::default(),
+            Some(known) => Arc::clone(known.get_or_insert_with(|| Arc::new(list))),
+            None => Arc::default(),
         })
     }
 }

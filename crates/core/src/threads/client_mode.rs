@@ -37,6 +37,11 @@ impl ClientModes {
         }
     }
 
+    /// What a client starts from now on has a mode of its own.
+    pub(crate) fn set(&mut self, client: u64, mode: Mode) {
+        self.0.insert(client, ClientMode { mode, threads: HashMap::new() });
+    }
+
     pub(super) fn end(&mut self, client: u64) {
         self.0.remove(&client);
     }
@@ -95,10 +100,9 @@ impl Threads {
     /// # Errors
     /// If the daemon is stopping.
     pub fn set_client_mode(&self, client: u64, mode: Mode) -> Result<()> {
-        let own = ClientMode { mode, threads: HashMap::new() };
         // Nothing of it is stored, so there is nothing to wait for.
         let ((), _ticket) = self.core.transact(|tx| {
-            tx.world.client_modes.0.insert(client, own);
+            tx.world.client_modes.set(client, mode);
             Ok(())
         })?;
         Ok(())
@@ -125,12 +129,10 @@ impl Threads {
 impl Tx<'_> {
     /// Ends the mode that a client brought along, and announces it where one of its turns still runs.
     pub(super) fn end_client_mode(&mut self, client: u64) {
-        let is_of_client = |state: &super::ThreadState| {
-            state.active.as_ref().is_some_and(|active| active.client == Some(client))
-        };
-        let threads = self.world.threads.iter().filter(|(_, state)| is_of_client(state));
+        let running = self.world.threads.running();
+        let running = running.filter(|(_, _, active)| active.client == Some(client));
         let running: Vec<(ThreadId, Mode)> =
-            threads.map(|(id, _)| (*id, self.world.mode_for(client, Some(*id)))).collect();
+            running.map(|(id, ..)| (id, self.world.mode_for(client, Some(id)))).collect();
         self.world.client_modes.end(client);
         for (thread, previous) in running {
             let mode = self.world.mode_of(thread);

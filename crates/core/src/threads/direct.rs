@@ -7,7 +7,8 @@ use rookery_model::{Error, Mode, RequestId, Result, Thread, ThreadId, ToolKind};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::tools::{Job, Permit, Turnstile};
+use super::permit::Permit;
+use super::tools::{Job, Turnstile};
 use crate::core::Core;
 use crate::rooms::Threads;
 use crate::world::no_thread;

@@ -83,9 +83,8 @@ impl Job {
 
     pub(super) fn note_awaited(&self, change: impl FnOnce(&mut Vec<ThreadId>)) {
         self.core.adjust(|world| {
-            let state = world.threads.get_mut(&self.thread);
-            let active = state.and_then(|state| state.active.as_mut());
-            if let Some(active) = active.filter(|active| Some(active.turn) == self.turn) {
+            let turn = world.turn(self.thread).filter(|active| Some(active.turn) == self.turn);
+            if let Some(active) = turn {
                 change(&mut active.awaited);
             }
         });

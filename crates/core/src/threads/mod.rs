@@ -21,6 +21,7 @@ mod extras;
 mod goal;
 mod handed;
 mod hooked;
+mod items;
 mod lifecycle;
 mod limits;
 mod list;
@@ -28,6 +29,7 @@ mod live;
 mod mode;
 mod output;
 mod perform;
+mod permit;
 mod prompt;
 mod queued;
 mod restore;
@@ -35,6 +37,7 @@ mod room;
 mod run;
 mod status;
 mod steers;
+mod table;
 mod tools;
 mod turns;
 mod wanted;
@@ -63,6 +66,7 @@ pub(crate) use self::mode::is_asking;
 pub(crate) use self::restore::Interrupted;
 pub(crate) use self::room::Room;
 pub use self::status::{Flag, Status};
+pub(crate) use self::table::ThreadTable;
 use self::tools::Resumed;
 pub use self::tools::{APPROVAL_DENIED, NO_ANSWER, POLICY_DENIED};
 pub use self::turns::{NewTurn, StartedTurn, Steered};
@@ -75,7 +79,7 @@ use crate::world::Tx;
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadState {
     pub(crate) thread: rookery_model::Thread,
-    /// The turn that runs, or waits.
+    /// The turn that runs, or waits; [`ThreadTable::set_active`] sets it.
     pub(crate) active: Option<ActiveTurn>,
     /// What was last told of its status.
     told: Status,

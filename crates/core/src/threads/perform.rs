@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rookery_agent::turn::{CallShape, Delta, Effect, End, Message};
+use rookery_agent::turn::{CallShape, Delta, Effect, End};
 use rookery_model::{
     Event, Item, ItemBody, ItemId, ParentTurn, ThreadId, Timestamp, TurnError, TurnErrorKind,
     TurnStatus, Usage,
@@ -197,12 +197,16 @@ impl Runner {
         Vec::new()
     }
 
-    /// What has to last is durable before anybody is told.
+    /// What has to last is durable before a subscriber gets it.
     async fn tell_durably(&mut self, told: Vec<Told>) -> Vec<Effect> {
         let core = self.core.clone();
         let view = self.view();
         let outcome = core.transact(|tx| {
             let (turn, live) = (self.turn.id, &self.live);
+            // Asked first: what is done to the contents and to the machine could not be taken back.
+            if told.iter().any(|told| matches!(told, Told::Finish(_))) {
+                tx.world.thread(live.id)?;
+            }
             let mut reopened = Vec::new();
             for told in told {
                 match told {
@@ -233,13 +237,7 @@ impl Runner {
                     }
                     Told::Notice(notice) => tx.announce(live.id, notice),
                     Told::Finish(end) => {
-                        let state = tx.world.thread_mut(live.id)?;
-                        let has_queued = !state.queued.is_empty();
-                        let late: Vec<Message> = state
-                            .active
-                            .as_mut()
-                            .map(|active| std::mem::take(&mut active.steers))
-                            .unwrap_or_default();
+                        let (late, has_queued) = tx.take_late(live.id);
                         let is_heard = !late.is_empty() || has_queued;
                         if is_heard && end.status == TurnStatus::Completed {
                             // Accepted before the turn was over: so it is not over.
@@ -330,8 +328,8 @@ impl Threads {
         let parent = ParentTurn { thread: turn.thread, turn: turn.id };
         tx.once_visible(move || inner.children.stop_of(parent));
         let mut goal = None;
+        tx.world.threads.set_active(live.id, None);
         if let Ok(state) = tx.world.thread_mut(live.id) {
-            state.active = None;
             state.thread.usage.add(turn.usage);
             state.thread.updated_at = now;
             if let Some(set) = &mut state.thread.goal {

@@ -117,8 +117,8 @@ impl Threads {
         let Ok(found) = tokio::task::spawn_blocking(read).await else { return };
         self.core.adjust(|world| {
             for (id, messages) in found {
-                if let Ok(state) = world.thread_mut(id) {
-                    state.queued = Arc::new(messages);
+                if let Some(queued) = world.queued(id) {
+                    *queued = Arc::new(messages);
                 }
             }
         });

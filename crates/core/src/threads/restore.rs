@@ -118,7 +118,8 @@ impl Threads {
         let wake = Arc::clone(&active.wake);
         self.core
             .transact_durably(|tx| {
-                tx.world.thread_mut(turn.thread)?.active = Some(active);
+                tx.world.thread(turn.thread)?;
+                tx.world.threads.set_active(turn.thread, Some(active));
                 self.reserve_numbers(tx, turn.thread);
                 for item in lost {
                     tx.complete_item(&live, turn.id, item);

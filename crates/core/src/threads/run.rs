@@ -128,7 +128,7 @@ impl Runner {
     /// What happens next. What the user wants comes before what the model says.
     async fn next(&mut self) -> Input {
         loop {
-            if let Some(input) = self.wishes() {
+            if let Some(input) = self.asked() {
                 return input;
             }
             let alarm = self.alarms.last().copied();
@@ -176,8 +176,8 @@ impl Runner {
         }
     }
 
-    /// What clients want of the turn since it last looked.
-    fn wishes(&self) -> Option<Input> {
+    /// What clients asked of the turn since it last looked.
+    fn asked(&self) -> Option<Input> {
         let world = self.core.look();
         let active = world.threads.get(&self.live.id)?.active.as_ref()?;
         if active.is_interrupting {
@@ -186,10 +186,9 @@ impl Runner {
         if active.steers.is_empty() {
             return None;
         }
-        let steers = self.core.adjust(|world| {
-            let active = world.threads.get_mut(&self.live.id)?.active.as_mut()?;
-            Some(std::mem::take(&mut active.steers))
-        })?;
+        let steers = self
+            .core
+            .adjust(|world| Some(std::mem::take(&mut world.turn(self.live.id)?.steers)))?;
         (!steers.is_empty()).then_some(Input::Steer(steers))
     }
 

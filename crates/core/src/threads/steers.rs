@@ -39,6 +39,13 @@ impl Tx<'_> {
         self.keep_steers(id);
     }
 
+    /// What the user said to a turn that is about to end, and whether more waits for the agent.
+    pub(super) fn take_late(&mut self, id: ThreadId) -> (Vec<Message>, bool) {
+        let Ok(state) = self.world.thread_mut(id) else { return Default::default() };
+        let late = state.active.as_mut().map(|active| std::mem::take(&mut active.steers));
+        (late.unwrap_or_default(), !state.queued.is_empty())
+    }
+
     fn keep_steers(&mut self, id: ThreadId) {
         let Ok(state) = self.world.thread(id) else { return };
         let Some(active) = state.active.as_ref().filter(|_| !state.thread.ephemeral) else {

@@ -6,10 +6,9 @@ use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
 use rookery_model::{
-    Choice, Error, Event, Item, ItemBody, Mode, Profile, Result, ThreadId, Timestamp, Turn,
-    TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
+    Choice, Error, Event, Mode, Profile, Result, ThreadId, Timestamp, Turn, TurnErrorKind, TurnId,
+    TurnSettings, TurnStatus, Usage,
 };
-use rookery_store::Change;
 
 use super::extras::Extras;
 use super::live::LiveThread;
@@ -18,7 +17,7 @@ use super::{ActiveTurn, LifecycleState, TurnLifecycle};
 use crate::agents::choose::FittedChoice;
 use crate::clock;
 use crate::core::Core;
-use crate::log::{ItemChange, NoticeBody, TurnChange};
+use crate::log::{NoticeBody, TurnChange};
 use crate::memories::Recalled;
 use crate::rooms::Threads;
 use crate::teams::ForLead;
@@ -211,15 +210,14 @@ impl Threads {
             settings,
             calls: Vec::new(),
         };
-        let mut contents = live.contents.lock();
-        let mut used_names = contents.used_names(turn.id);
+        let mut used_names = live.contents.lock().used_names(turn.id);
         used_names.extend_from_slice(&tx.world.thread(live.id)?.thread.retired);
         let mut machine = turn::Turn::new(self.setup(&turn, used_names));
-        contents.put_turn(&turn);
-        drop(contents);
         let active = ActiveTurn { client: new.client, ..ActiveTurn::new(turn.id) };
         let wake = Arc::clone(&active.wake);
         self.note_beginning(tx, live.id, &new.message, active, now)?;
+        // Nothing fails from here on: what lies beside the world would not be taken back.
+        live.contents.lock().put_turn(&turn);
         tx.save_turn(&turn);
         tx.emit_of(live.id, Event::TurnStarted { thread: live.id, turn: turn.id });
         tx.announce(live.id, TurnChange::Started(Box::new(turn.clone())));
@@ -265,13 +263,12 @@ impl Threads {
         active: ActiveTurn,
         now: Timestamp,
     ) -> Result<()> {
-        let state = tx.world.thread_mut(id)?;
-        state.active = Some(active);
-        let thread = &mut state.thread;
+        let thread = &mut tx.world.thread_mut(id)?.thread;
         thread.updated_at = now;
         if thread.preview.is_empty() {
             thread.preview = preview(&message.text);
         }
+        tx.world.threads.set_active(id, Some(active));
         self.reserve_numbers(tx, id);
         Ok(())
     }
@@ -398,7 +395,7 @@ impl Threads {
         Ok(contents.turn(turn).cloned())
     }
 
-    /// Resolves when a turn has come to its end and everybody was told.
+    /// Resolves when a turn has come to its end and all subscribers have that.
     pub async fn turn_ended(&self, id: ThreadId, turn: TurnId) {
         let mut roster = self.core.inner.threads.turns_ended.subscribe();
         let is_over = |core: &Core| {
@@ -429,71 +426,6 @@ enum Begun {
 struct NewlyBegun {
     runner: Runner,
     effects: Vec<Effect>,
-}
-
-impl Tx<'_> {
-    /// Stores a turn as it is now, unless its thread is kept in memory only.
-    pub(super) fn save_turn(&mut self, turn: &Turn) {
-        if self.is_kept(turn.thread) {
-            self.save(Change::TurnUpserted(Box::new(turn.clone())));
-        }
-    }
-
-    pub(super) fn save_item(&mut self, thread: ThreadId, turn: TurnId, position: u64, item: &Item) {
-        if self.is_kept(thread) {
-            let item = Box::new(item.clone());
-            self.save(Change::ItemUpserted { thread, turn, position, item });
-        }
-    }
-
-    fn is_kept(&self, thread: ThreadId) -> bool {
-        self.world.thread(thread).is_ok_and(|state| !state.thread.ephemeral)
-    }
-
-    /// Keeps an item in its final form and tells of it.
-    pub(super) fn complete_item(&mut self, live: &LiveThread, turn: TurnId, item: Item) {
-        if matches!(item.body, ItemBody::User { .. }) {
-            self.record_steer(live.id, turn);
-        }
-        self.keep_item(live, turn, item);
-    }
-
-    /// The same for what was not accepted as something said to the turn.
-    pub(super) fn keep_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
-        let position = live.contents.lock().put(turn, &mut item);
-        self.save_item(live.id, turn, position, &item);
-        let is_message = matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
-        if is_message && let Ok(state) = self.world.thread_mut(live.id) {
-            state.thread.message_count += 1;
-        }
-        self.trace_item(live.id, &item);
-        if self.is_kept(live.id) && has_images(&item.body) {
-            let (media, thread, item) = (self.core.media(), live.id, item.clone());
-            self.afterwards(move || media.keep_images_of(thread, turn, &item));
-        }
-        if item.is_shown() {
-            let completed = ItemChange::Completed(Box::new(item));
-            self.announce(live.id, NoticeBody::Item(turn, completed));
-        }
-    }
-
-    /// Tells of an item that begins; a tool's is kept, since it may have to wait for an answer.
-    pub(super) fn begin_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
-        let position = live.contents.lock().put(turn, &mut item);
-        if matches!(item.body, ItemBody::Tool(_)) {
-            self.save_item(live.id, turn, position, &item);
-            self.trace_item(live.id, &item);
-        }
-        self.announce(live.id, NoticeBody::Item(turn, ItemChange::Started(Box::new(item))));
-    }
-}
-
-fn has_images(body: &ItemBody) -> bool {
-    match body {
-        ItemBody::User { images, .. } => !images.is_empty(),
-        ItemBody::Tool(tool) => !tool.images.is_empty(),
-        _ => false,
-    }
 }
 
 /// The beginning of a text, on one line.

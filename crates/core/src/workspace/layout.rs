@@ -3,6 +3,8 @@
 //! A group is one tab alone, or several that share a room. Only the latter are kept; they are neighbors
 //! in the order of tabs, whatever is done to that order, and a tab that is gone is in none of them.
 
+use std::collections::BTreeSet;
+
 use rookery_model::{Error, Event, ProjectId, Result, TerminalId};
 use rookery_store::{Change, Kept};
 use rookery_view::tile::{Area, Edge, Rect, Refused, Side, Tree};
@@ -252,9 +254,11 @@ impl Tx<'_> {
         self.emit(Event::LayoutChanged { project });
     }
 
-    /// After whatever became of tabs: groups that they do not bear out any more fall apart.
-    pub(crate) fn settle_layouts(&mut self) {
-        let projects: Vec<ProjectId> = self.world.layouts.keys().copied().collect();
+    /// After whatever became of tabs since `before`: groups that they do not bear out any more fall apart.
+    pub(crate) fn settle_layouts(&mut self, before: &World) {
+        let changed = self.world.terminals.changed_since(&before.terminals);
+        let projects = changed.flat_map(|(old, new)| [old, new]).flatten();
+        let projects: BTreeSet<ProjectId> = projects.map(|terminal| terminal.project).collect();
         for project in projects {
             let Some(layout) = self.world.layouts.get(&project) else { continue };
             let settled = self.world.borne_out(project, layout);
@@ -286,9 +290,7 @@ impl Tx<'_> {
         let at = order.iter().position(|it| *it == other).map_or(order.len(), |at| at + 1);
         order.insert(at, id);
         for (position, id) in (0..).zip(order) {
-            let terminal = self.world.terminal_mut(id)?;
-            if terminal.position != position {
-                terminal.position = position;
+            if self.world.terminals.place(id, project, position) {
                 self.save_terminal(id);
             }
         }

@@ -33,7 +33,7 @@ impl Workspace {
                 tx.world.terminal_mut(id)?.activity.pending = None;
                 tx.save_terminal(id);
                 tx.emit(Event::TerminalAttention { id, is_pending: false });
-                tx.put_words_away(id);
+                tx.dismiss_notifications(id);
                 Ok(())
             })
             .await
@@ -46,7 +46,7 @@ impl Workspace {
                 let pending: Vec<TerminalId> = tx.world.terminals.keys().copied().collect();
                 for id in pending {
                     tx.lower_attention(id)?;
-                    tx.put_words_away(id);
+                    tx.dismiss_notifications(id);
                 }
                 Ok(())
             })

@@ -29,9 +29,7 @@ impl Workspace {
                 let all: Vec<TerminalId> =
                     tx.world.terminals_of(project).iter().map(|terminal| terminal.id).collect();
                 for (position, id) in (0..).zip(rearranged(&first, &all)) {
-                    let terminal = tx.world.terminal_mut(id)?;
-                    if terminal.position != position {
-                        terminal.position = position;
+                    if tx.world.terminals.place(id, project, position) {
                         tx.save_terminal(id);
                     }
                 }
@@ -81,9 +79,8 @@ impl Workspace {
                 order.retain(|other| *other != id);
                 let index = index.min(order.len());
                 order.insert(index, id);
-                tx.world.terminal_mut(id)?.project = project;
                 for (position, id) in (0..).zip(order) {
-                    tx.world.terminal_mut(id)?.position = position;
+                    tx.world.terminals.place(id, project, position);
                     tx.save_terminal(id);
                 }
                 tx.emit(Event::TerminalMoved { id, project, index });

@@ -183,7 +183,7 @@ impl Worktrees {
         Ok((copied, source.top().to_owned()))
     }
 
-    /// Runs the command that prepares a worktree in a terminal that everybody can watch.
+    /// Runs the command that prepares a worktree in a terminal that every client can watch.
     ///
     /// # Errors
     /// If no terminal can be opened.

@@ -42,7 +42,7 @@ impl Doors {
 }
 
 impl Held<'_> {
-    /// Everybody sees this world from now on.
+    /// Every reader sees this world from now on.
     pub(super) fn replace(&self, world: World) {
         let changed = world.changed_since(&self.world);
         let before = std::mem::replace(&mut *self.doors.current.write(), Arc::new(world));

@@ -3,7 +3,7 @@
 use rookery_model::{ProjectId, ViewerId};
 use rookery_store::Loaded;
 
-use super::{Active, Handled, Shared, Table, World};
+use super::{Active, Handled, Shared, Table, Tabs, World};
 use crate::core::CoreConfig;
 use crate::queue::Items;
 use crate::threads::{ThreadState, is_asking};
@@ -25,8 +25,7 @@ impl World {
         let asking_word = spoken.into_iter().flatten().find(|word| is_asking(word));
         let asking_word = asking_word.unwrap_or("default").to_owned();
         let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
-        let terminals: Table<_, _> =
-            loaded.terminals.into_iter().map(|terminal| (terminal.id, terminal)).collect();
+        let terminals: Tabs = loaded.terminals.into_iter().collect();
         let selected = loaded.active.and_then(|id| terminals.get(&id));
         let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
         let active = Active { project, terminal: loaded.active };
@@ -56,7 +55,7 @@ impl World {
             acted_on: Default::default(),
             queue: Items::default(),
             timeline: Table::default(),
-            reviews: Table::default(),
+            reviews: Default::default(),
             checkpoints: Table::default(),
             handoffs: Table::default(),
             handled: Handled::default(),

@@ -2,13 +2,16 @@
 //!
 //! Rooms reach it in four ways. [`Core::look`] gives it as it stands, [`Core::hold`] keeps it still,
 //! [`Core::transact`] changes a copy of it and puts that in its place if all went well, and
-//! [`Core::adjust`] does the same for what is in memory only.
+//! [`Core::adjust`] does the same for what is in memory only: it is given [`memory::InMemory`], through which
+//! nothing that is stored can be changed.
 
 mod doors;
 mod load;
+mod memory;
 mod records;
 mod shown;
 mod table;
+mod tabs;
 #[cfg(test)]
 mod tests;
 mod transact;
@@ -18,22 +21,24 @@ use std::sync::Arc;
 
 use rookery_model::{
     Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, ParentTurn,
-    Project, ProjectId, Request, RequestId, Result, Review, ReviewId, Task, TaskId, Terminal,
-    TerminalId, ThreadId, TimelineItem, ViewerId,
+    Project, ProjectId, Request, RequestId, Result, Task, TaskId, Terminal, TerminalId, ThreadId,
+    TimelineItem, ViewerId,
 };
 
 use imbl::{OrdMap, OrdSet};
 
 use crate::queue::Items;
 use crate::requests::{Parked, Pending};
+use crate::reviews::ReviewTable;
 use crate::seats::{Trail, Viewer};
-use crate::threads::{ClientModes, ThreadState};
+use crate::threads::{ClientModes, ThreadState, ThreadTable};
 use crate::workspace::Layout;
 
 pub(crate) use doors::Doors;
 pub(crate) use load::KeptWords;
 pub(crate) use records::{Handled, MAX_HANDLED, MAX_KEPT, draw};
 pub(crate) use table::{Shared, Table};
+pub(crate) use tabs::Tabs;
 pub(crate) use transact::Tx;
 
 /// What is selected: a project, and a terminal in it.
@@ -50,8 +55,8 @@ pub struct Active {
 pub(crate) struct World {
     /// Projects as they are shown: by position, then by id.
     pub(crate) projects: Shared<Vec<Project>>,
-    /// Terminals by id.
-    pub(crate) terminals: Table<TerminalId, Terminal>,
+    /// Terminals by id, and where they stand.
+    pub(crate) terminals: Tabs,
     pub(crate) active: Active,
     /// What was selected before, in memory only.
     pub(crate) trail: Trail,
@@ -71,7 +76,7 @@ pub(crate) struct World {
     /// Whether projects and terminals take their numbers from one sequence.
     pub(crate) shares_ids: bool,
     /// Conversations with agents, without what was said in them.
-    pub(crate) threads: Table<ThreadId, ThreadState>,
+    pub(crate) threads: ThreadTable,
     /// What agents wait for.
     pub(crate) requests: Pending,
     /// The terminals on which it is shown that they wait.
@@ -84,7 +89,7 @@ pub(crate) struct World {
     pub(crate) queue: Items,
     /// What happened in sessions, by its number.
     pub(crate) timeline: Table<u64, TimelineItem>,
-    pub(crate) reviews: Table<ReviewId, Review>,
+    pub(crate) reviews: ReviewTable,
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
     pub(crate) handoffs: Table<HandoffId, Handoff>,
     pub(crate) handled: Handled,
@@ -120,7 +125,7 @@ impl World {
     }
 
     pub(crate) fn terminal_mut(&mut self, id: TerminalId) -> Result<&mut Terminal> {
-        self.terminals.get_mut(&id).ok_or_else(|| no_terminal(id))
+        self.terminals.get_mut(id).ok_or_else(|| no_terminal(id))
     }
 
     pub(crate) fn thread(&self, id: ThreadId) -> Result<&ThreadState> {
@@ -152,16 +157,13 @@ impl World {
 
     /// The terminals of a project as they are shown, ended ones among them.
     pub(crate) fn terminals_of(&self, project: ProjectId) -> Vec<&Terminal> {
-        let mut found: Vec<&Terminal> =
-            self.terminals.values().filter(|terminal| terminal.project == project).collect();
-        found.sort_by_key(|terminal| (terminal.position, terminal.id));
-        found
+        self.terminals.of(project).collect()
     }
 
     /// The first living terminal of a project, as they are shown.
     pub(crate) fn first_tab(&self, project: ProjectId) -> Option<TerminalId> {
-        let mut terminals = self.terminals_of(project).into_iter();
-        terminals.find(|terminal| terminal.is_alive()).map(|terminal| terminal.id)
+        let mut living = self.terminals.of(project).filter(|terminal| terminal.is_alive());
+        living.next().map(|terminal| terminal.id)
     }
 
     /// The terminal last selected in a project, else its first.
@@ -192,12 +194,12 @@ impl World {
 
     /// The place of a new terminal in a project.
     pub(crate) fn next_position(&self, project: ProjectId) -> i32 {
-        after(self.terminals_of(project).into_iter().map(|terminal| terminal.position))
+        after(self.terminals.of(project).next_back().map(|terminal| terminal.position))
     }
 
     /// The place of a new project.
     pub(crate) fn next_project_position(&self) -> i32 {
-        after(self.projects.iter().map(|project| project.position))
+        after(self.projects.iter().map(|project| project.position).max())
     }
 
     pub(crate) fn sort_projects(&mut self) {
@@ -255,8 +257,8 @@ impl World {
     }
 }
 
-fn after(positions: impl Iterator<Item = i32>) -> i32 {
-    positions.max().map_or(0, |last| last.saturating_add(1))
+fn after(last: Option<i32>) -> i32 {
+    last.map_or(0, |last| last.saturating_add(1))
 }
 
 pub(crate) fn no_terminal(id: TerminalId) -> Error {

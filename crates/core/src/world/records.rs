@@ -6,7 +6,7 @@ use rookery_model::{EventId, Record, RecordKind};
 use rookery_store::Change;
 
 use super::{Tx, World};
-use crate::{queue, reviews};
+use crate::queue;
 
 /// How many events of agents are remembered.
 pub(crate) const MAX_HANDLED: usize = 100_000;
@@ -55,7 +55,7 @@ impl World {
                 self.last_order = self.last_order.max(item.order);
                 self.queue.put(item);
             }
-            Record::Review(review) => drop(self.reviews.insert(review.id, review)),
+            Record::Review(review) => self.reviews.put(review),
             Record::Checkpoint(one) => drop(self.checkpoints.insert(one.id, one)),
             Record::Handoff(handoff) => drop(self.handoffs.insert(handoff.id, handoff)),
             Record::Timeline(item) => {
@@ -115,11 +115,11 @@ impl Tx<'_> {
         {
             gone.push((RecordKind::Timeline, line.id.get()));
         }
-        if lists.reviews.len() > MAX_KEPT {
-            let settled = lists.reviews.values().find(|review| !reviews::is_open(review));
-            let id = settled.map(|review| review.id).or(lists.reviews.keys().next().copied());
-            gone.extend(id.map(|id| (RecordKind::Review, id.get())));
-            id.and_then(|id| lists.reviews.remove(&id));
+        if lists.reviews.len() > MAX_KEPT
+            && let Some(id) = lists.reviews.least()
+        {
+            lists.reviews.remove(id);
+            gone.push((RecordKind::Review, id.get()));
         }
         if lists.handoffs.len() > MAX_KEPT
             && let Some((id, _)) = lists.handoffs.pop_first()

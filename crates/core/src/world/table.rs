@@ -8,6 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
 
 /// Values by key, in the order of keys. Changing one copies that value and a few pointers.
 pub(crate) struct Table<K, V>(OrdMap<K, Arc<V>>);
@@ -72,6 +73,22 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
     /// Whether one is an unchanged copy of the other. Costs no look at what is in them.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.0.ptr_eq(&other.0)
+    }
+
+    /// The values that are another in this table than in `before`, as they were and as they are. What the
+    /// tables share is not looked at.
+    pub(crate) fn changed_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = (Option<&'a V>, Option<&'a V>)>
+    where
+        V: PartialEq,
+    {
+        before.0.diff(&self.0).map(|item| match item {
+            DiffItem::Add(_, new) => (None, Some(&**new)),
+            DiffItem::Update { old, new } => (Some(&**old.1), Some(&**new.1)),
+            DiffItem::Remove(_, old) => (Some(&**old), None),
+        })
     }
 
     pub(crate) fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
@@ -152,6 +169,19 @@ mod tests {
         let kept = [0, 7, 8, 9].map(|key| before.get(&key).map(String::as_str));
         assert_eq!(kept, [Some("0"), Some("7"), Some("8"), Some("9")]);
         assert_eq!((table.len(), before.len()), (498, 500));
+    }
+
+    #[test]
+    fn what_changed_is_found() {
+        let before: Table<u32, u32> = (0..500).map(|n| (n, n)).collect();
+        let mut table = before.clone();
+        assert_eq!(table.changed_since(&before).count(), 0);
+        table.insert(7, 70);
+        table.insert(8, 8);
+        table.remove(&9);
+        table.insert(500, 500);
+        let changed: Vec<_> = table.changed_since(&before).collect();
+        assert_eq!(changed, [(Some(&7), Some(&70)), (Some(&9), None), (None, Some(&500))]);
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! Transactions are all or nothing, whatever they did before they failed.
 
+mod samples;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
+use rookery_agent::policy::Bound;
 use rookery_model::{
-    Answer, Asked, Category, Error, Event, Mode, Project, ProjectId, Request, RequestId, SessionId,
-    Source, TerminalId, ThreadId, TimelineKind, Timestamp,
+    Answer, Asked, Category, Error, Event, Mode, Project, ProjectId, Record, Request, RequestId,
+    SessionId, Source, TaskId, TerminalId, ThreadId, TimelineKind, Timestamp, ToolKind, ViewerId,
 };
 
 use super::{Active, Tx};
 use crate::core::Core;
 use crate::queue::NewItem;
 use crate::threads::tests::{core_in, thread_in};
+use crate::workspace::Layout;
 
 /// One change to each part of the world; none of them asks whether it makes sense.
 const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
@@ -53,7 +57,10 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
             }
         }
     },
-    |tx, _| drop(tx.world.threads.pop_first()),
+    |tx, _| {
+        let first = tx.world.threads.keys().next().copied();
+        first.and_then(|id| tx.world.threads.remove(&id));
+    },
     |tx, n| {
         tx.file(NewItem {
             session: SessionId::new((n % 3).into()),
@@ -72,6 +79,54 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     |tx, n| {
         tx.world.acted_on.insert(RequestId::new(n.into()));
     },
+    |tx, n| tx.world.terminals.insert(TerminalId::new(n.into()), samples::terminal(n)),
+    |tx, n| {
+        let ids: Vec<TerminalId> = tx.world.terminals.keys().copied().collect();
+        for id in ids {
+            tx.world.terminals.place(id, ProjectId::new(9), n.into());
+        }
+    },
+    |tx, n| drop(tx.world.terminals.remove(&TerminalId::new(n.into()))),
+    |tx, n| drop(tx.world.viewers.insert(ViewerId::new(n.into()), samples::viewer(n))),
+    |tx, n| tx.world.last_viewer = ViewerId::new(n.into()),
+    |tx, n| tx.world.desk = Some(ViewerId::new(n.into())),
+    |tx, n| tx.world.trail.left(Some(TerminalId::new(n.into())), None),
+    |tx, n| drop(tx.world.layouts.insert(ProjectId::new(n.into()), Layout::default())),
+    |tx, n| {
+        tx.world.shown_on.insert(RequestId::new(n.into()), TerminalId::new(n.into()));
+    },
+    |tx, n| {
+        let asked = Asked::Permission {
+            title: "t".into(),
+            summary: "s".into(),
+            action: "a".into(),
+            scope: None,
+        };
+        let session = SessionId::new(n.into());
+        let id = RequestId::new(n.into());
+        tx.archive(Request::of_session(id, session, asked, Timestamp::default()));
+    },
+    |tx, n| tx.world.put(Record::Review(samples::review(n))),
+    |tx, n| tx.world.put(Record::Checkpoint(samples::checkpoint(n))),
+    |tx, n| tx.world.put(Record::Handoff(samples::handoff(n))),
+    |tx, n| tx.world.put(Record::Accepted(Box::new(samples::accepted(n)))),
+    |tx, n| drop(tx.world.tasks.insert(TaskId::new(n.into()), samples::task(n))),
+    |tx, n| {
+        let asked = Asked::Approval {
+            kind: ToolKind::Read,
+            reason: String::new(),
+            input: n.to_string(),
+            argv: Vec::new(),
+            cwd: "/".into(),
+            env: Vec::new(),
+            preview: None,
+        };
+        if let Some(bound) = Bound::of("tool", &asked) {
+            tx.world.parked.remember(bound);
+        }
+    },
+    |tx, n| tx.world.asking_word = n.to_string(),
+    |tx, n| tx.world.client_modes.set(n.into(), Mode::Plan),
     |tx, n| tx.emit(Event::TerminalBell { id: TerminalId::new(n.into()) }),
 ];
 
@@ -137,6 +192,11 @@ fn every_change_can_be_seen() {
         let _runtime = runtime.enter();
         // Something to be removed, settled and resolved.
         assert!(run(&core, &[(0, 1), (5, 1), (9, 1)], End::Success));
+        let open = |tx: &mut Tx<'_>| {
+            tx.world.terminals.insert(TerminalId::new(1), samples::terminal(1));
+            Ok(())
+        };
+        let ((), _ticket) = core.transact(open).unwrap();
         // What one number finds in place already, another one changes.
         let is_seen = [1, 2].into_iter().any(|n| {
             let before = format!("{:?}", core.look());

@@ -50,7 +50,7 @@ impl<'a> Tx<'a> {
     /// Draws the consequences of what was changed since `before`.
     fn finish(mut self, before: &World) -> Made {
         if !self.world.terminals.is_same(&before.terminals) {
-            self.settle_layouts();
+            self.settle_layouts(before);
         }
         let happened = std::mem::take(&mut self.events);
         let queue = self.core.queue();
@@ -165,15 +165,6 @@ impl Core {
             after.into_iter().for_each(|work| work());
         };
         store.commit_then(batch, Box::new(tell))
-    }
-
-    /// Changes what is kept in memory only: nothing is stored or told, so it cannot fail.
-    pub(crate) fn adjust<T>(&self, work: impl FnOnce(&mut World) -> T) -> T {
-        let held = self.hold();
-        let mut world = World::clone(&held);
-        let value = work(&mut world);
-        held.replace(world);
-        value
     }
 
     /// Like [`Core::transact`], and waits until it is durable.

@@ -183,7 +183,7 @@ async fn accept_all(
     }
 }
 
-/// What can be wrong with a world is found out before anybody can connect.
+/// What can be wrong with a world is found out before a client can connect.
 enum Prepared {
     Private(PathBuf, Box<rookery_ptywright::Shared>),
     Shared(PathBuf),

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use rookery_core::{Core, Unpaired, ViewerRights, Visit};
-use rookery_model::ErrorKind;
+use rookery_core::{Core, Unpaired, Visit};
+use rookery_model::{ErrorKind, Words as _};
 use rookery_web::{Asset, Assets, Route, route};
 use rookery_wire::transport::http::{
     Answer, Entry, Origin, Purpose, Reply, Request, Site, Visitor,
@@ -146,7 +146,7 @@ impl PageSite {
         let Some(device) = devices.next() else { return Err(self.stranger(&visitor)) };
         self.entry.welcome(&visitor);
         let build = self.assets.build();
-        let rights = word(device.rights);
+        let rights = device.rights.word();
         Ok(said(200, &json!({ "name": device.name, "rights": rights, "build": build })))
     }
 
@@ -162,7 +162,7 @@ impl PageSite {
         match self.core.devices().redeem(&code, &name).await {
             Ok((device, credential)) => {
                 let cookie = visitor.cookie(credential.expose(), COOKIE_LIFE);
-                let rights = word(device.rights);
+                let rights = device.rights.word();
                 let answer = json!({ "id": device.id, "name": device.name, "rights": rights });
                 Ok(said(200, &answer).with("Set-Cookie", cookie))
             }
@@ -225,14 +225,6 @@ fn fresh(answer: Answer) -> Answer {
     match answer.header("Cache-Control") {
         Some(_) => answer,
         None => answer.with("Cache-Control", "no-store"),
-    }
-}
-
-fn word(rights: ViewerRights) -> &'static str {
-    match rights {
-        ViewerRights::Look => "look",
-        ViewerRights::Decide => "decide",
-        ViewerRights::Full => "full",
     }
 }
 

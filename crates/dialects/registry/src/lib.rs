@@ -4,8 +4,15 @@
 //!
 //! It knows no socket, no config and no environment.
 
+mod idx0;
+mod link;
+mod native;
 mod ops;
+mod ptywright;
 mod read;
+mod roder;
+mod roo;
+mod roost;
 mod served;
 
 use std::pin::Pin;
@@ -98,12 +105,6 @@ pub enum Frames {
 /// What a JSON-RPC client reads that cannot be served.
 const RPC_REFUSAL: &str = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n";
 
-/// What a client of Roo Code reads that cannot be served, in the shape of the schema document.
-const ROO_REFUSAL: &str = "{\"type\":\"message\",\"data\":{\"type\":\"TaskEvent\",\"origin\":\"server\",\"data\":{\"eventName\":\"Message\",\"payload\":{\"taskId\":\"\",\"action\":\"created\",\"message\":{\"ts\":0,\"type\":\"say\",\"say\":\"error\",\"text\":\"internal_error: the daemon has too many connections or open files; close some and try again\"}}}}}\u{c}";
-
-/// The same in the shape of the published client.
-const ROO_CODE_REFUSAL: &str = "{\"type\":\"message\",\"data\":{\"type\":\"TaskEvent\",\"origin\":\"server\",\"data\":{\"eventName\":\"message\",\"payload\":[{\"taskId\":\"\",\"action\":\"created\",\"message\":{\"ts\":0,\"type\":\"say\",\"say\":\"error\",\"text\":\"internal_error: the daemon has too many connections or open files; close some and try again\"}}]}}}\u{c}";
-
 /// Our own endpoint.
 const ROOKERY: Endpoint = Endpoint {
     name: "rookery",
@@ -119,162 +120,14 @@ const ROOKERY: Endpoint = Endpoint {
 
 /// Every dialect, our own first.
 pub static DIALECTS: &[Dialect] = &[
-    Dialect {
-        name: "native",
-        about: "Our own methods",
-        endpoint: ROOKERY,
-        is_joined: false,
-        frames: Frames::Lines,
-        refusal: RPC_REFUSAL,
-        helpers: &[],
-        serve: served::joined,
-        ops: |generator| ops::of_methods(rookery_native::METHODS, generator),
-        read: |bytes| read::call(rookery_native::METHODS, bytes),
-    },
-    Dialect {
-        name: "link",
-        about: "Viewers: frames, input, cards and threads",
-        endpoint: ROOKERY,
-        is_joined: true,
-        frames: Frames::Lines,
-        refusal: RPC_REFUSAL,
-        helpers: &[],
-        serve: served::joined,
-        ops: |generator| ops::of_methods(rookery_link::METHODS, generator),
-        read: |bytes| read::call(rookery_link::METHODS, bytes),
-    },
-    Dialect {
-        name: "ptywright",
-        about: "Terminal automation",
-        endpoint: Endpoint {
-            name: "ptywright",
-            path: "ptywright/ptywright.sock",
-            variable: None,
-            moved_by: None,
-            always: false,
-            stand_in: false,
-            need: Need::Required,
-            may_be_shared: false,
-            lock: None,
-        },
-        is_joined: false,
-        frames: Frames::Lines,
-        refusal: RPC_REFUSAL,
-        helpers: &[],
-        serve: served::ptywright,
-        ops: |generator| ops::of_methods(rookery_ptywright::METHODS, generator),
-        read: |bytes| read::call(rookery_ptywright::METHODS, bytes),
-    },
-    Dialect {
-        name: "roost",
-        about: "Projects, tabs, palette and events",
-        endpoint: Endpoint {
-            name: "roost",
-            path: "roost/roost.sock",
-            variable: Some("ROOST_SOCKET"),
-            moved_by: None,
-            always: false,
-            stand_in: true,
-            need: Need::Required,
-            may_be_shared: false,
-            lock: Some("roost.lock"),
-        },
-        is_joined: false,
-        frames: Frames::Lines,
-        refusal: "{\"id\":\"0\",\"ok\":false,\"error\":{\"code\":\"internal\",\"message\":\"the daemon has too many connections or open files; close some and try again\"}}\n",
-        helpers: &["roostctl"],
-        serve: served::roost,
-        ops: ops::of_roost,
-        read: read::roost,
-    },
-    Dialect {
-        name: "roder",
-        about: "Threads, turns, tools and approvals of agents",
-        endpoint: Endpoint {
-            name: "roder",
-            path: "roder/roder.sock",
-            variable: None,
-            moved_by: None,
-            always: false,
-            stand_in: false,
-            need: Need::Required,
-            may_be_shared: false,
-            lock: None,
-        },
-        is_joined: false,
-        frames: Frames::Lines,
-        refusal: RPC_REFUSAL,
-        helpers: &[],
-        serve: served::roder,
-        ops: |generator| ops::of_methods(rookery_roder::METHODS, generator),
-        read: |bytes| read::call(rookery_roder::METHODS, bytes),
-    },
-    Dialect {
-        name: "idx0",
-        about: "Sessions, checkpoints, reviews, approvals and the queue",
-        endpoint: Endpoint {
-            name: "idx0",
-            path: "idx0/idx0.sock",
-            variable: Some("IDX0_IPC_SOCKET"),
-            moved_by: None,
-            always: false,
-            stand_in: true,
-            need: Need::UnlessServed,
-            may_be_shared: false,
-            lock: None,
-        },
-        is_joined: false,
-        frames: Frames::Exchange,
-        refusal: "{\"success\":false,\"message\":\"the daemon has too many connections or open files; close some and try again\"}\n",
-        helpers: &["idx0", "idx0-notify"],
-        serve: served::idx0,
-        ops: ops::of_idx0,
-        read: read::idx0,
-    },
-    Dialect {
-        name: "roo",
-        about: "Tasks of Roo Code, with events as its schema document writes them",
-        endpoint: Endpoint {
-            name: "roo",
-            path: "roo/roo.sock",
-            variable: None,
-            moved_by: None,
-            always: false,
-            stand_in: false,
-            need: Need::Optional,
-            may_be_shared: true,
-            lock: None,
-        },
-        is_joined: false,
-        frames: Frames::FormFeeds,
-        refusal: ROO_REFUSAL,
-        helpers: &[],
-        serve: served::roo,
-        ops: ops::of_roo,
-        read: read::roo,
-    },
-    Dialect {
-        name: "roo-code",
-        about: "Tasks of Roo Code, with events as its published client validates them",
-        endpoint: Endpoint {
-            name: "roo-code",
-            path: "roo/roo-code.sock",
-            variable: None,
-            moved_by: Some("ROO_CODE_IPC_SOCKET_PATH"),
-            always: false,
-            stand_in: false,
-            need: Need::Optional,
-            may_be_shared: true,
-            lock: None,
-        },
-        is_joined: false,
-        frames: Frames::FormFeeds,
-        refusal: ROO_CODE_REFUSAL,
-        helpers: &[],
-        serve: served::roo_code,
-        ops: ops::of_roo,
-        read: read::roo_code,
-    },
+    native::ROW,
+    link::ROW,
+    ptywright::ROW,
+    roost::ROW,
+    roder::ROW,
+    idx0::ROW,
+    roo::ROW,
+    roo::PUBLISHED,
 ];
 
 /// Every dialect that has an endpoint of its own.

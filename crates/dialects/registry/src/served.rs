@@ -14,7 +14,6 @@ use rookery_ptywright as ptywright;
 use rookery_roder as roder;
 use rookery_roo as roo;
 use rookery_roost as roost;
-use rookery_wire::exchange::{Limits, serve_exchange};
 use rookery_wire::framing::{Framing, Ndjson};
 use rookery_wire::rights::{Allowed, Needs};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
@@ -26,17 +25,17 @@ use crate::{Serving, Stream};
 /// A core and the dialects over it. Cheap to clone.
 #[derive(Clone)]
 pub struct Served {
-    core: Core,
+    pub(crate) core: Core,
     control: Arc<dyn native::Control>,
     native: Arc<Table<native::Cx>>,
     link: Arc<Table<link::Cx>>,
     ptywright: Arc<Table<ptywright::Cx>>,
     roder: Arc<Table<roder::Cx>>,
     shared: Arc<ptywright::Shared>,
-    roost: Arc<roost::Settings>,
-    idx0: Option<idx0::Mirror>,
-    roo: roo::Hub,
-    listeners: Listeners,
+    pub(crate) roost: Arc<roost::Settings>,
+    pub(crate) idx0: Option<idx0::Mirror>,
+    pub(crate) roo: roo::Hub,
+    pub(crate) listeners: Listeners,
 }
 
 /// Why the daemon ends a connection of a face elsewhere.
@@ -217,7 +216,7 @@ impl Served {
 }
 
 /// Waits for the end of a connection.
-fn ended(work: impl Future<Output = Outcome> + Send + 'static) -> Serving {
+pub(crate) fn ended(work: impl Future<Output = Outcome> + Send + 'static) -> Serving {
     Box::pin(async move {
         let outcome = work.await;
         tracing::debug!(?outcome, "a connection ended");
@@ -228,45 +227,4 @@ fn ended(work: impl Future<Output = Outcome> + Send + 'static) -> Serving {
 pub(crate) fn joined(stream: Stream, served: Served) -> Serving {
     let protocol = move |connection| served.joined(connection);
     ended(serve_connection(stream, Ndjson::default(), Options::default(), protocol))
-}
-
-pub(crate) fn ptywright(stream: Stream, served: Served) -> Serving {
-    ended(async move { served.serve_strict(stream, Ndjson::default()).await })
-}
-
-pub(crate) fn roder(stream: Stream, served: Served) -> Serving {
-    let protocol =
-        move |connection| roder::protocol(served.core, connection, roder::Link::default());
-    ended(serve_connection(stream, roder::framing(), roder::options(), protocol))
-}
-
-pub(crate) fn roost(stream: Stream, served: Served) -> Serving {
-    let protocol = move |connection| roost::serve(served.core, served.roost, connection);
-    ended(serve_connection(stream, roost::framing(), roost::options(), protocol))
-}
-
-pub(crate) fn idx0(stream: Stream, served: Served) -> Serving {
-    Box::pin(async move {
-        let answer = |request| idx0::serve(served.core, served.idx0, request);
-        let outcome = serve_exchange(stream, Limits::default(), answer).await;
-        tracing::debug!(?outcome, "an exchange ended");
-    })
-}
-
-pub(crate) fn roo(stream: Stream, served: Served) -> Serving {
-    let listener = Arc::clone(&served.listeners.seed);
-    task_client(stream, served, listener)
-}
-
-pub(crate) fn roo_code(stream: Stream, served: Served) -> Serving {
-    let listener = Arc::clone(&served.listeners.published);
-    task_client(stream, served, listener)
-}
-
-fn task_client(stream: Stream, served: Served, listener: Arc<roo::Listener>) -> Serving {
-    let framing = roo::framing(listener.shape);
-    let form = framing.form();
-    let protocol =
-        move |connection| roo::serve(served.core, served.roo, listener, form, connection);
-    ended(serve_connection(stream, framing, roo::options(), protocol))
 }

@@ -146,3 +146,67 @@ fn requests_are_read_without_a_world() {
     let bad = br#"{"jsonrpc":"2.0","id":1,"method":"rookery/terminals/get","params":{}}"#;
     assert_eq!(native.read(bad), Err("missing field `terminal`".to_owned()));
 }
+
+/// What the link tells faces without being asked.
+const TOLD: &[&str] = &["rookery/view/frame"];
+
+/// The files of a directory and of those below, without tests.
+fn sources(dir: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let is_test = path.file_stem().is_some_and(|name| name == "tests");
+        match path.extension().and_then(|ending| ending.to_str()) {
+            None if path.is_dir() && !is_test => sources(&path, found),
+            Some("rs" | "js") if !is_test => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// The methods that a source names: whole literals, and names behind the prefix of the link.
+fn named(text: &str) -> Vec<String> {
+    let whole = text.split("\"rookery/").skip(1).map(|rest| ("rookery/", rest, '"'));
+    let behind = text.split("${VIEW}").skip(1).map(|rest| ("rookery/view/", rest, '`'));
+    let ends = |(prefix, rest, end): (&str, &str, char)| {
+        let name = rest.split(end).next()?;
+        let is_name = !name.is_empty() && !name.ends_with('/') && !name.contains(['$', ' ', '{']);
+        is_name.then(|| format!("{prefix}{name}"))
+    };
+    whole.chain(behind).filter_map(ends).collect()
+}
+
+/// Faces call methods by name; one that is misspelled would only be found by whoever presses the key.
+#[test]
+fn faces_call_only_what_is_served() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let served: HashSet<&str> = ["native", "link", "ptywright", "roder"]
+        .into_iter()
+        .flat_map(|name| Dialect::named(name).unwrap().ops().0)
+        .map(|op| op.name)
+        .chain(TOLD.iter().copied())
+        .collect();
+    for (face, least) in [
+        ("crates/view/src/link", 20),
+        ("crates/face/src", 15),
+        ("crates/window/src", 2),
+        ("crates/web/assets", 40),
+    ] {
+        let mut files = Vec::new();
+        sources(&top.join(face), &mut files);
+        let mut calls = 0;
+        for file in files {
+            for name in named(&std::fs::read_to_string(&file).unwrap()) {
+                assert!(served.contains(&name[..]), "{}: {name}", file.display());
+                calls += 1;
+            }
+        }
+        assert!(calls >= least, "{face} names {calls} methods");
+    }
+}
+
+#[test]
+fn names_of_methods_are_found() {
+    let text =
+        "call(\"rookery/a/b\", `${VIEW}go`, `${VIEW}${other}`); const VIEW = \"rookery/view/\";";
+    assert_eq!(named(text), ["rookery/a/b", "rookery/view/go"]);
+}

@@ -22,7 +22,7 @@ pub struct Settings {
     pub ui_version: String,
     /// Whether operations for tests are allowed.
     pub test_mode: bool,
-    /// Who draws, if anybody does.
+    /// The painter, if there is one.
     pub painter: Option<Arc<dyn Painter>>,
 }
 

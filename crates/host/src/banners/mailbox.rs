@@ -15,7 +15,7 @@ pub(super) enum Request {
     Retire,
 }
 
-/// Filled by anybody, emptied by one task.
+/// Filled by any task, emptied by one.
 #[derive(Default)]
 pub(super) struct Mailbox {
     waiting: Mutex<Waiting>,

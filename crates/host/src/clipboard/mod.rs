@@ -1,7 +1,7 @@
 //! Two clipboards that always work, joined to those of the desktop where there is one.
 //!
 //! What was written here is in memory at once. A thread of its own carries it to the desktop and
-//! asks the desktop what others put there; it may hang without holding up anybody for more than
+//! asks the desktop what others put there; it may hang without holding up a caller for more than
 //! a second. Which desktop there is, `DISPLAY` and `WAYLAND_DISPLAY` tell the library that talks to it.
 
 mod desktop;

@@ -1,6 +1,6 @@
 //! How much a working tree differs from its last commit, counted by the `git` program.
 //!
-//! The tree may be anybody's: nothing that its configuration names is run, no lock is taken,
+//! The tree may be a stranger's: nothing that its configuration names is run, no lock is taken,
 //! nothing is written and nothing is fetched.
 
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! Repositories, through the `git` program: what changed, snapshots, worktrees, and checkouts of others.
 //!
 //! Only `run` and `stream` start git, and only with settings under which a repository that may be
-//! anybody's gets nothing run and nothing fetched. Nothing here knows sessions or threads.
+//! a stranger's gets nothing run and nothing fetched. Nothing here knows sessions or threads.
 
 pub mod changes;
 pub mod checkout;

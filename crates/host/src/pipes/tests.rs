@@ -67,7 +67,7 @@ async fn input_is_read_while_it_runs() {
 }
 
 #[tokio::test]
-async fn a_program_that_does_not_read_does_not_hold_anybody_up() {
+async fn a_program_that_does_not_read_holds_up_no_caller() {
     let pipes = sh("exec sleep 1000").await;
     let full = (0..MAX_INPUTS * 2).any(|_| pipes.write(vec![0; 1 << 20]).is_err());
     assert!(full, "input is bounded");

@@ -4,7 +4,7 @@ use rookery_face::app::{App, Cx, Hit};
 use rookery_face::cells::{Rect, text_width};
 use rookery_face::words::line;
 use rookery_view::link::attr;
-use rookery_view::link::{Group, Mood, Page, Rights, Tone};
+use rookery_view::link::{Group, Mood, Page, Tone};
 
 use super::Brush;
 
@@ -181,14 +181,7 @@ fn right_part(app: &App, cx: &Cx<'_>) -> String {
             _ => parts.push(format!("{}x{}", size.cols, size.rows)),
         }
     }
-    parts.push(
-        match app.rights {
-            Rights::Look => "look",
-            Rights::Decide => "decide",
-            Rights::Full => "full",
-        }
-        .to_owned(),
-    );
+    parts.push(app.rights.word().to_owned());
     parts.join("  ")
 }
 

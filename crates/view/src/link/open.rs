@@ -101,6 +101,22 @@ pub enum Rights {
     Full,
 }
 
+impl Rights {
+    /// The word for it, as it is shown and sent.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        rookery_model::Words::word(self)
+    }
+}
+
+rookery_model::words! {
+    Rights {
+        Look = "look",
+        Decide = "decide",
+        Full = "full",
+    }
+}
+
 /// Result of `view/open`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rookery_face::app::{App, Choice, Cx, Question};
 use rookery_face::words::{age, line};
 use rookery_model::{ProjectId, TerminalId};
-use rookery_view::link::{self, Page, Rights};
+use rookery_view::link::{self, Page};
 use rookery_view::scene::layout::Point;
 use rookery_view::scene::pages::Field;
 use rookery_view::scene::{
@@ -291,12 +291,7 @@ fn status(app: &App, cx: &Cx<'_>) -> StatusLine {
         size: term.map(|it| format!("{}×{}", it.size().cols, it.size().rows)).unwrap_or_default(),
         owner: other.map(|owner| line(&owner.name)),
         mode: line(&told.mode),
-        rights: match app.rights {
-            Rights::Look => "look",
-            Rights::Decide => "decide",
-            Rights::Full => "full",
-        }
-        .to_owned(),
+        rights: app.rights.word().to_owned(),
     }
 }
 

@@ -69,7 +69,7 @@ pub fn bind(path: impl AsRef<Path>, options: &BindOptions) -> io::Result<UnixEnd
     }
     let dir = TrustedDir::for_socket(parent, options.allow_shared_parent)?;
     // Two servers that start together must not both find the old socket dead. Directories that are
-    // not ours alone are not locked, since anybody could hold such a lock forever.
+    // not ours alone are not locked, since any user could hold such a lock forever.
     let is_locked = dir.is_own();
     if is_locked {
         flock(&dir, FlockOperation::LockExclusive).map_err(|error| named(error.into()))?;

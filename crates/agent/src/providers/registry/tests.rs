@@ -105,7 +105,7 @@ fn keys_of_the_settings_win_over_the_environment() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_told_without_asking_anybody() {
+async fn a_missing_key_is_reported_without_a_request() {
     let registry = Registry::new(Vec::new(), &options(&[]));
     let mut stream = registry.get("anthropic").unwrap().call(ModelRequest::default());
     let Some(ModelEvent::Failed(failure)) = stream.events.recv().await else {

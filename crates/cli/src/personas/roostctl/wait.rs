@@ -29,7 +29,7 @@ use crate::{
 
 /// The shortest pause between looks.
 const SHORTEST_INTERVAL: u64 = 10;
-/// Longer than anybody waits; a clock can add it without overflow.
+/// Longer than any user waits; a clock can add it without overflow.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How long our own endpoint may take to answer before we do without.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -30,14 +30,15 @@ impl Seats {
             if world.viewers.len() >= most {
                 return Err(Error::busy(format!("there are {most} viewers already")));
             }
-            world.last_viewer = world.last_viewer.next();
-            let id = world.last_viewer;
+            let id = world.last_viewer.next();
             let place = new.terminal.and_then(|id| world.terminals.get(&id));
             let at = place.map_or(world.active, |terminal| Active {
                 project: Some(terminal.project),
                 terminal: Some(terminal.id),
             });
-            world.viewers.insert(
+            let viewing = world.viewing();
+            *viewing.last_viewer = id;
+            viewing.viewers.insert(
                 id,
                 Viewer {
                     id,
@@ -74,10 +75,11 @@ impl Seats {
     pub async fn leave(&self, id: ViewerId) {
         let before = self.core.look().focused();
         let was_desk = self.core.adjust(|world| {
-            let was_desk = world.desk == Some(id);
-            world.viewers.remove(&id);
+            let viewing = world.viewing();
+            let was_desk = *viewing.desk == Some(id);
+            viewing.viewers.remove(&id);
             if was_desk {
-                world.desk = None;
+                *viewing.desk = None;
             }
             was_desk
         });
@@ -229,7 +231,9 @@ impl Seats {
                 .is_some_and(|viewer| !viewer.can_be_desk());
             if is_lost {
                 let (active, trail) = (world.active, world.trail.clone());
-                if let Some(viewer) = world.desk.take().and_then(|id| world.viewers.get_mut(&id)) {
+                let viewing = world.viewing();
+                let left = viewing.desk.take().and_then(|id| viewing.viewers.get_mut(&id));
+                if let Some(viewer) = left {
                     (viewer.at, viewer.trail) = (active, trail);
                 }
             }
@@ -250,7 +254,7 @@ impl Seats {
 
     pub(crate) fn change(&self, id: ViewerId, change: impl FnOnce(&mut Viewer)) -> Result<()> {
         self.core.adjust(|world| {
-            let viewer = world.viewers.get_mut(&id).ok_or_else(|| no_viewer(id))?;
+            let viewer = world.viewing().viewers.get_mut(&id).ok_or_else(|| no_viewer(id))?;
             change(viewer);
             Ok(())
         })

@@ -54,6 +54,20 @@ pub enum ViewerRights {
     Full,
 }
 
+rookery_model::words! {
+    Face {
+        Tui = "tui",
+        Window = "window",
+        Web = "web",
+        Other = "other",
+    }
+    ViewerRights {
+        Look = "look",
+        Decide = "decide",
+        Full = "full",
+    }
+}
+
 /// What becomes of terminals that a viewer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {

@@ -40,7 +40,7 @@ pub(super) struct Executor {
     /// The thread in whose directory it works unless another is named.
     pub(super) thread: fn(&NewTask) -> Option<ThreadId>,
     /// What it would do, which has to be allowed first.
-    pub(super) wish: fn(&NewTask, PathBuf) -> Result<Wish>,
+    pub(super) demand: fn(&NewTask, PathBuf) -> Result<Demand>,
     /// What can fail before anything has happened.
     pub(super) prepare: fn(Core, Task) -> Future<Result<()>>,
     /// What is left to do once the end of an attempt is recorded.
@@ -52,7 +52,7 @@ pub(super) struct Executor {
 }
 
 /// What a task would do.
-pub(super) enum Wish {
+pub(super) enum Demand {
     /// Run a command, which is judged as those of clients are.
     Command(Box<ExecRequest>),
     /// Start an agent, each of whose steps is judged by itself.

@@ -13,7 +13,7 @@ use rookery_runners::InTerminals;
 use serde_json::{Value, json};
 
 use super::super::{ID_VARIABLE, NewTask};
-use super::{Executor, Job, Outcome, Wish, members, required, text, texts};
+use super::{Demand, Executor, Job, Outcome, members, required, text, texts};
 use crate::commands::{ExecRequest, ExecRunner};
 use crate::core::{Core, blocking};
 use crate::rooms::Tasks;
@@ -38,7 +38,7 @@ pub(super) const EXECUTOR: Executor = Executor {
     check,
     at_runners: true,
     thread: |_| None,
-    wish,
+    demand,
     prepare: |core, task| Box::pin(prepare(core, task)),
     settle: |core, task| Box::pin(terminal::settle(core, task)),
     abandon: |core, task| Box::pin(abandon(core, task)),
@@ -80,9 +80,9 @@ fn check(input: &Value) -> Result<()> {
     parse(input).map(drop)
 }
 
-fn wish(new: &NewTask, workspace: PathBuf) -> Result<Wish> {
+fn demand(new: &NewTask, workspace: PathBuf) -> Result<Demand> {
     let input = parse(&new.input)?;
-    Ok(Wish::Command(Box::new(ExecRequest {
+    Ok(Demand::Command(Box::new(ExecRequest {
         command: input.argv,
         cwd: Some(input.cwd.map_or(workspace.clone(), |cwd| workspace.join(cwd))),
         env: input.env,

@@ -7,7 +7,7 @@ use rookery_model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Executor, Job, Outcome, Wish, members, required, text, texts};
+use super::{Demand, Executor, Job, Outcome, members, required, text, texts};
 use crate::children::{ChildDone, NewChild};
 
 /// The members of its input.
@@ -33,7 +33,7 @@ pub(super) const EXECUTOR: Executor = Executor {
     check: |input| parse(input).map(drop),
     at_runners: false,
     thread: |_| None,
-    wish: |_, _| Ok(Wish::Agent),
+    demand: |_, _| Ok(Demand::Agent),
     prepare: |_, _| Box::pin(std::future::ready(Ok(()))),
     settle: |_, _| Box::pin(std::future::ready(())),
     abandon: |_, _| Box::pin(std::future::ready(())),

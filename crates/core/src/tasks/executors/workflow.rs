@@ -7,7 +7,7 @@ use rookery_model::{Error, ErrorKind, LogStream, Result, TaskResult};
 use serde_json::{Map, Value};
 
 use super::super::NewTask;
-use super::{Executor, Job, Outcome, Wish, members, required, text};
+use super::{Demand, Executor, Job, Outcome, members, required, text};
 use crate::workflows::{NewRun, RunEnd, RunStatus, ScriptKind, TaskInput};
 
 /// The members of its input.
@@ -41,7 +41,7 @@ pub(super) const EXECUTOR: Executor = Executor {
     check: |input| parse(input).map(drop),
     at_runners: false,
     thread: |new| parse(&new.input).ok()?.new.thread.or(new.thread),
-    wish: |new, workspace| Ok(Wish::Script(Box::new(input_of(new, workspace)?))),
+    demand: |new, workspace| Ok(Demand::Script(Box::new(input_of(new, workspace)?))),
     prepare: |_, _| Box::pin(std::future::ready(Ok(()))),
     settle: |_, _| Box::pin(std::future::ready(())),
     abandon: |_, _| Box::pin(std::future::ready(())),

@@ -45,10 +45,13 @@ async fn a_turn_that_does_not_stop_keeps_no_thread_open() {
         [thread_in(&core, home.path()).await, thread_in(&core, home.path()).await];
     for id in [put_away, deleted] {
         // A turn that nothing drives, so that nothing ends it.
-        core.adjust(|world| {
-            let turn = rookery_model::TurnId::new(id.get());
-            world.thread_mut(id).unwrap().active = Some(ActiveTurn::new(turn));
-        });
+        let turn = ActiveTurn::new(rookery_model::TurnId::new(id.get()));
+        core.transact_durably(|tx| {
+            tx.world.threads.set_active(id, Some(turn));
+            Ok(())
+        })
+        .await
+        .unwrap();
     }
     let closed = async {
         assert!(core.threads().archive(put_away, true).await.unwrap());

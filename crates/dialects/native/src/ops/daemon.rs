@@ -50,24 +50,14 @@ pub(crate) async fn raise(cx: Cx, _params: RaiseWindow) -> Result<Raised, Error>
 }
 
 fn viewers(cx: &Cx) -> Vec<Viewer> {
-    use rookery_core::{Face, Page, ViewerRights};
+    use rookery_core::Page;
+    use rookery_model::Words as _;
     let (viewers, desk) = cx.core.seats().viewers();
     let shown = |viewer: rookery_core::Viewer| Viewer {
         viewer: viewer.id.get(),
-        face: match viewer.face {
-            Face::Tui => "tui",
-            Face::Window => "window",
-            Face::Web => "web",
-            Face::Other => "other",
-        }
-        .to_owned(),
+        face: viewer.face.word().to_owned(),
         name: viewer.name,
-        rights: match viewer.rights {
-            ViewerRights::Look => "look",
-            ViewerRights::Decide => "decide",
-            ViewerRights::Full => "full",
-        }
-        .to_owned(),
+        rights: viewer.rights.word().to_owned(),
         is_desk: desk == Some(viewer.id),
         size: Room { cols: viewer.room.cols(), rows: viewer.room.rows() },
         page: match viewer.page {

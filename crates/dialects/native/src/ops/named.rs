@@ -86,7 +86,7 @@ pub(super) fn pick<I: Copy + Display + FromStr>(
     }
 }
 
-/// A path has to say where it is without anybody's current directory.
+/// A path has to say where it is without a current directory.
 pub(super) fn absolute(field: &'static str, path: &Path) -> Result<(), Error> {
     if path.is_absolute() {
         return Ok(());

@@ -316,7 +316,7 @@ async fn tools_are_called_through_the_gate() {
     let wrong = call(&client, "tools/call", params("echo", json!({"x": 1}))).await.unwrap();
     assert_eq!(wrong["is_error"], true);
     let wrong = call(&client, "tools/call", params("write_file", json!({"x": 1}))).await.unwrap();
-    assert_eq!(wrong["is_error"], true, "arguments are checked before anybody is asked");
+    assert_eq!(wrong["is_error"], true, "arguments are checked before a person is asked");
     let write = params("write_file", json!({"path": "x", "content": "y"}));
     let asked = refused(&client, "tools/call", write.clone()).await;
     assert_eq!((asked.0, &asked.2["kind"]), (-32004, &json!("approval_required")));

@@ -1,7 +1,7 @@
 //! What a work tree changed since it left its base: committed, staged, unstaged and untracked, file by
 //! file, and the patch of one file.
 //!
-//! The tree may be anybody's: nothing that its configuration or its attributes name is run, no lock is
+//! The tree may be a stranger's: nothing that its configuration or its attributes name is run, no lock is
 //! taken, nothing is written or fetched, and no link and no submodule is followed.
 
 mod base;

@@ -30,7 +30,7 @@ pub struct Entry {
 /// What a request is for, and so how sure it must be that no foreign page sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// What everybody may have.
+    /// What every visitor may have.
     Open,
     /// Something is read.
     Read,

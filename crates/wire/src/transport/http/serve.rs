@@ -41,7 +41,7 @@ pub(super) struct Ends {
 }
 
 /// What every request of a connection is answered with.
-struct Desk<S: Site> {
+struct Answerer<S: Site> {
     site: Arc<S>,
     ends: Ends,
     limits: Limits,
@@ -58,12 +58,12 @@ pub(super) async fn serve<S: Site>(
     limits: Limits,
     slots: Slots,
 ) -> Option<(Socket, S::Guest)> {
-    let desk = Arc::new(Desk { site, ends, limits, slots, entered: Mutex::new(None) });
+    let answerer = Arc::new(Answerer { site, ends, limits, slots, entered: Mutex::new(None) });
     let service = {
-        let desk = Arc::clone(&desk);
+        let answerer = Arc::clone(&answerer);
         service_fn(move |request| {
-            let desk = Arc::clone(&desk);
-            Box::pin(async move { Ok::<_, Infallible>(desk.answer(request).await) })
+            let answerer = Arc::clone(&answerer);
+            Box::pin(async move { Ok::<_, Infallible>(answerer.answer(request).await) })
         })
     };
     let mut connection = http1::Builder::new()
@@ -77,7 +77,7 @@ pub(super) async fn serve<S: Site>(
     let ended = poll_fn(|cx| connection.poll_without_shutdown(cx)).await;
     let parts = connection.into_parts();
     let (mut carrier, unread) = parts.io.into_inner().into_parts();
-    let entered = desk.entered.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let entered = answerer.entered.lock().unwrap_or_else(PoisonError::into_inner).take();
     match entered {
         Some((slot, guest)) if ended.is_ok() => {
             let rest = [&parts.read_buf[..], &unread].concat();
@@ -105,7 +105,7 @@ async fn part(carrier: &mut Carrier) {
     }
 }
 
-impl<S: Site> Desk<S> {
+impl<S: Site> Answerer<S> {
     async fn answer(&self, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
         let reply = match self.whole(request).await {
             Ok(request) => self.site.answer(request).await,

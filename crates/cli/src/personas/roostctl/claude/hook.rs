@@ -46,7 +46,7 @@ pub(in crate::personas::roostctl) fn run(flags: &Flags, event: &[OsString]) -> E
     {
         failure.of("Error").report();
     }
-    // Whether or not anybody reads it, this is all that is ever said.
+    // Whether or not it is read, this is all that is ever said.
     let _ = output::line("{}");
     ExitCode::SUCCESS
 }

@@ -1,0 +1,145 @@
+//! One of each thing that the world keeps.
+
+use rookery_model::{
+    Accepted, AcceptedWork, Activity, Checkpoint, CheckpointId, CheckpointSource, Differences,
+    Handoff, HandoffId, HandoffStatus, LaunchSpec, Lifetime, Lost, OnExit, Origin, ProjectId,
+    Retry, Review, ReviewId, ReviewStatus, SessionId, Size, Task, TaskId, TaskSpec, TaskState,
+    Terminal, TerminalId, TerminalState, TerminalUuid, Timestamp, ViewerId,
+};
+
+use crate::seats::{Face, Fit, Page, Viewer, ViewerRights};
+use crate::world::Active;
+
+pub(super) fn terminal(n: u8) -> Terminal {
+    Terminal {
+        id: TerminalId::new(n.into()),
+        uuid: TerminalUuid([n; 16]),
+        project: ProjectId::new((n % 3).into()),
+        position: n.into(),
+        launch: LaunchSpec::default(),
+        pid: 0,
+        size: Size::DEFAULT,
+        program_title: None,
+        user_title: None,
+        reported_cwd: None,
+        state: TerminalState::Running,
+        created_at: Timestamp::default(),
+        exited_at: None,
+        last_active: Timestamp::default(),
+        on_exit: OnExit::Keep,
+        activity: Activity::default(),
+        checkout: None,
+        origin: Origin::Person,
+    }
+}
+
+pub(super) fn viewer(n: u8) -> Viewer {
+    Viewer {
+        id: ViewerId::new(n.into()),
+        face: Face::Tui,
+        name: n.to_string(),
+        device: None,
+        rights: ViewerRights::Full,
+        fit: Fit::Own,
+        room: Size::DEFAULT,
+        window: None,
+        is_single: false,
+        page: Page::default(),
+        at: Active::default(),
+        trail: Default::default(),
+        zoomed: None,
+        has_keyboard: false,
+        is_visible: true,
+    }
+}
+
+pub(super) fn review(n: u8) -> Review {
+    Review {
+        id: ReviewId::new(n.into()),
+        place: SessionId::new(n.into()).into(),
+        checkpoint: None,
+        created_at: Timestamp::default(),
+        summary: String::new(),
+        differences: Differences::default(),
+        status: ReviewStatus::Open,
+        comments: Vec::new(),
+        plan: None,
+    }
+}
+
+pub(super) fn checkpoint(n: u8) -> Checkpoint {
+    Checkpoint {
+        id: CheckpointId::new(n.into()),
+        place: SessionId::new(n.into()).into(),
+        repo: None,
+        branch: None,
+        worktree: None,
+        title: String::new(),
+        summary: String::new(),
+        head: None,
+        snapshot: None,
+        differences: Differences::default(),
+        created_at: Timestamp::default(),
+        source: CheckpointSource::Manual,
+    }
+}
+
+pub(super) fn handoff(n: u8) -> Handoff {
+    Handoff {
+        id: HandoffId::new(n.into()),
+        from: SessionId::new(n.into()).into(),
+        to: None,
+        checkpoint: None,
+        title: String::new(),
+        summary: String::new(),
+        risks: Vec::new(),
+        next_actions: Vec::new(),
+        created_at: Timestamp::default(),
+        status: HandoffStatus::Pending,
+    }
+}
+
+pub(super) fn accepted(n: u8) -> Accepted {
+    let work = AcceptedWork::Delivery(ReviewId::new(n.into()));
+    Accepted { at: Timestamp::default(), work }
+}
+
+pub(super) fn task(n: u8) -> Task {
+    let spec = TaskSpec {
+        executor: "exec".to_owned(),
+        input: "{}".to_owned(),
+        workspace: "/".into(),
+        timeout: None,
+        terminal: None,
+        runner: None,
+        is_reading: false,
+        is_unasked: false,
+    };
+    Task {
+        id: TaskId::new(n.into()),
+        space: "local".to_owned(),
+        by: "test".to_owned(),
+        key: n.to_string(),
+        needs: Vec::new(),
+        spec,
+        thread: None,
+        turn: None,
+        lifetime: Lifetime::Server,
+        origin: Origin::Person,
+        retry: Retry::default(),
+        lost: Lost::Fail,
+        state: TaskState::Queued,
+        epoch: 0,
+        message: 0,
+        holder: None,
+        maybe_twice: false,
+        attempts: Vec::new(),
+        attempt_count: 0,
+        cancel: None,
+        created_at: Timestamp::default(),
+        started_at: None,
+        ended_at: None,
+        result: None,
+        revision: 1,
+    }
+}
