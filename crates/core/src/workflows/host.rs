@@ -23,7 +23,7 @@ use crate::worktrees::KeptTree;
 /// Characters of an answer that are shown in short.
 const PREVIEW: usize = 300;
 /// Longest answer that a script gets, in bytes.
-const MAX_OUTPUT: usize = 256 << 10;
+pub(super) const MAX_OUTPUT: usize = 256 << 10;
 /// Longest line that is announced whole, in bytes.
 const MAX_LINE: usize = 4 << 10;
 /// The phase of agents that are started before any phase began.
