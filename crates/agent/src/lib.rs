@@ -5,7 +5,7 @@
 //! - [`tool`] says what a tool is; [`tools`] has one file for each.
 //! - [`policy`] judges what a tool wants to do, [`commands`] are prompts in files,
 //!   [`roles`] say how an agent works that is driven as a piece of work.
-//! - [`definitions`] are kinds of child agents, [`structured`] reads answers that have to fit a schema.
+//! - [`definitions`] are kinds of child agents.
 //! - [`mcp`] has the tools of servers that are programs or pages of others.
 //! - [`services`] are servers that make vectors and images.
 //! - [`settings`] reads what the user chose, [`workspaces`] names the directories that threads work in.
@@ -23,7 +23,6 @@ pub mod providers;
 pub mod roles;
 pub mod services;
 pub mod settings;
-pub mod structured;
 pub mod tool;
 pub mod tools;
 pub mod turn;

@@ -81,9 +81,9 @@ pub use rooms::{
     Teams, Terminals, Threads, Workflows, Workspace, Worktrees,
 };
 pub use runners::{
-    Deleted, NewDestination, PortAction, ProviderView, RunnerActed, RunnerAction, RunnerDirs,
-    RunnerProcess, RunnerRequest, RunnerSession, RunnerState, RunnerStatus, RunnerUse, RunnersView,
-    TakenSnapshot,
+    Deleted, NewDestination, Opener, PortAction, ProviderView, RunnerActed, RunnerAction,
+    RunnerDirs, RunnerProcess, RunnerRequest, RunnerSession, RunnerState, RunnerStatus, RunnerUse,
+    RunnersView, TakenSnapshot,
 };
 pub use seats::{
     Clipboard, Face, Fit, Goodbye, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts,

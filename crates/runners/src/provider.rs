@@ -175,6 +175,10 @@ pub struct Provider {
     pub has_default_workspace: bool,
     /// Where its files and commands are.
     pub whereabouts: Whereabouts,
+    /// Whether a new session makes something that stays: a checkout, a container.
+    pub makes_place: bool,
+    /// Commands that a configuration has run on this machine when a session is opened.
+    pub(crate) programs: fn(&Value) -> Vec<Vec<String>>,
     pub(crate) check: fn(&Value) -> Result<(), RunnerError>,
     pub(crate) hint: Hint,
     pub(crate) open: fn(Opening) -> Work<'static, Arc<dyn Session>>,
@@ -225,6 +229,18 @@ impl Provider {
             return Err(RunnerError::invalid("manifest", message));
         }
         Ok(())
+    }
+
+    /// Commands of the configuration's own choice that are run on this machine when a session is opened.
+    pub fn programs(&self, config: &Value) -> Vec<Vec<String>> {
+        (self.programs)(config)
+    }
+
+    /// The directory of this machine that a configuration names.
+    pub fn directory(&self, config: &Value) -> Option<PathBuf> {
+        let is_here = matches!(self.whereabouts, Whereabouts::Here | Whereabouts::FilesHere);
+        let named = |name| config.get(name).and_then(Value::as_str).map(PathBuf::from);
+        named("repo").or_else(|| named("root")).filter(|path| is_here && path.is_absolute())
     }
 
     /// What is missing before it can be used with this configuration, if anything is.

@@ -13,7 +13,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc as calls, oneshot};
+use tokio::sync::{Semaphore, mpsc as calls, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use crate::sandbox::{GRACE, LONGEST_STRETCH, Watchdog, on_thread, stuck};
@@ -66,11 +66,15 @@ enum Reply {
 #[derive(Default)]
 struct Shared {
     counts: Mutex<Counts>,
+    /// The most agents of the whole run.
+    most_agents: u32,
 }
 
 #[derive(Default)]
 struct Counts {
     agents: u32,
+    /// Whether more were wanted than the run may have.
+    is_spent: bool,
     nested: u32,
     seen: HashMap<LaunchKey, u32>,
 }
@@ -81,11 +85,11 @@ impl Shared {
     }
 
     /// Counts one more agent, and says which of its content it is.
-    fn launch(&self, mut launch: Launch, limits: &Limits) -> Result<Launch, ScriptError> {
+    fn launch(&self, mut launch: Launch) -> Result<Launch, ScriptError> {
         let mut counts = self.counts();
-        if counts.agents >= limits.max_agents_per_run {
-            let most = limits.max_agents_per_run;
-            let message = format!("the run starts more than {most} agents");
+        if counts.agents >= self.most_agents {
+            counts.is_spent = true;
+            let message = format!("the run starts more than {} agents", self.most_agents);
             return Err(ScriptError::new(ErrorKind::LimitExceeded, message));
         }
         counts.agents += 1;
@@ -116,7 +120,9 @@ pub async fn run(
     input: RunInput,
     host: Arc<dyn Host>,
 ) -> Result<Finished, ScriptError> {
-    drive(script, input, host, Arc::new(Shared::default()), false).await
+    let most_agents = input.limits.max_agents_per_run;
+    let shared = Shared { most_agents, ..Shared::default() };
+    drive(script, input, host, Arc::new(shared), false).await
 }
 
 /// Tells the thread to end when the run is not wanted any more.
@@ -161,6 +167,8 @@ async fn drive(
     })?;
     let end = EndThread { watchdog: Arc::clone(&watchdog), replies };
     let mut work: FuturesUnordered<Work> = FuturesUnordered::new();
+    // The host holds the first script to the limits of the run.
+    let places = is_nested.then(|| Arc::new(Semaphore::new(places_of(&input.limits))));
     let patience = LONGEST_STRETCH + GRACE;
     let mut look_at = Some(Instant::now() + patience);
     loop {
@@ -174,7 +182,7 @@ async fn drive(
             // Calls come first, so that none is behind the end of the script that made it.
             biased;
             Some(call) = from_script.recv() => {
-                work.extend(take_up(call, &host, &shared, &input));
+                work.extend(take_up(call, &host, &shared, (&input, places.as_ref())));
             }
             done = &mut ended => return done.unwrap_or_else(|_| Err(stuck())),
             Some(reply) = work.next(), if !work.is_empty() => {
@@ -199,15 +207,29 @@ fn take_up(
     call: Call,
     host: &Arc<dyn Host>,
     shared: &Arc<Shared>,
-    input: &RunInput,
+    (input, places): (&RunInput, Option<&Arc<Semaphore>>),
 ) -> Option<Work> {
     match call {
         Call::Phase(title) => host.phase(title),
         Call::Log(message) => host.log(message),
-        Call::Agent(id, launch) => {
-            let outcome = host.launch(*launch);
+        Call::Agent(id, mut launch) => {
+            // What this script may, which may be less than what the run may.
+            let timeout = input.limits.agent_timeout(launch.timeout_seconds);
+            launch.timeout_seconds = Some(timeout.as_secs_f64());
+            let (host, places) = (Arc::clone(host), places.cloned());
+            let outcome = places.is_none().then(|| host.launch((*launch).clone()));
             return Some(Box::pin(async move {
-                Some(reply(id, outcome.await.map(|done| shown(&done))))
+                let done = match (outcome, places) {
+                    (Some(outcome), _) => outcome.await,
+                    (None, places) => {
+                        let _place = match places {
+                            Some(places) => places.acquire_owned().await.ok(),
+                            None => None,
+                        };
+                        host.launch(*launch).await
+                    }
+                };
+                Some(reply(id, done.map(|done| shown(&done))))
             }));
         }
         Call::Save(key, value, done) => {
@@ -227,6 +249,10 @@ fn take_up(
         }
     }
     None
+}
+
+fn places_of(limits: &Limits) -> usize {
+    usize::try_from(limits.max_concurrent_agents).unwrap_or(1).clamp(1, Semaphore::MAX_PERMITS)
 }
 
 fn reply(id: u64, result: Result<String, HostError>) -> Reply {
@@ -249,25 +275,32 @@ async fn nested(
         Ok(source) => source,
         Err(error) => return reply(id, Err(error)),
     };
-    let read = tokio::task::spawn_blocking(move || Script::read(&source)).await;
-    let script = match read {
-        Ok(Ok(script)) => script,
-        Ok(Err(error)) => return Reply::Settled(id, Err(format!("{name}: {error}"))),
-        Err(error) => return Reply::Settled(id, Err(format!("{name}: {error}"))),
+    let arguments = input.arguments.clone();
+    let read = tokio::task::spawn_blocking(move || {
+        let script = Script::read(&source).map_err(|error| error.to_string())?;
+        let fits = script.check_arguments(&arguments);
+        fits.map_err(|why| format!("the arguments do not fit: {why}"))?;
+        Ok::<_, String>(script)
+    });
+    let script = match read.await.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(script) => script,
+        Err(why) => return Reply::Settled(id, Err(format!("{name}: {why}"))),
     };
-    if let Err(why) = script.check_arguments(&input.arguments) {
-        return Reply::Settled(id, Err(format!("the arguments of {name} do not fit: {why}")));
-    }
     let limits = match input.limits.lowered(script.limits.as_ref()) {
         Ok(limits) => limits,
         Err(error) => return Reply::Settled(id, Err(format!("{name}: {error}"))),
     };
+    // Limits that it set itself end it alone; those of the run end the run.
+    let has_own_limits = limits != input.limits;
     let input = RunInput { limits, ..input };
     let run: BoxFuture<'static, Result<Finished, ScriptError>> =
-        Box::pin(drive(script, input, host, shared, true));
+        Box::pin(drive(script, input, host, Arc::clone(&shared), true));
     match run.await {
         Ok(finished) => Reply::Settled(id, Ok(finished.value.to_string())),
-        Err(error) if matches!(error.kind, ErrorKind::LimitExceeded | ErrorKind::Store) => {
+        Err(error) if error.kind == ErrorKind::Store || shared.counts().is_spent => {
+            Reply::Fatal(error)
+        }
+        Err(error) if error.kind == ErrorKind::LimitExceeded && !has_own_limits => {
             Reply::Fatal(error)
         }
         Err(error) => Reply::Settled(id, Err(format!("{name}: {error}"))),

@@ -15,6 +15,7 @@ pub mod names;
 mod sandbox;
 pub mod schema;
 mod script;
+pub mod structured;
 #[cfg(test)]
 mod tests;
 

@@ -43,6 +43,8 @@ type Intrinsics = (
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     began: Instant,
+    /// How long the script may run without waiting.
+    longest: Duration,
     /// Until when the script may run, in milliseconds since the beginning; `RESTS` while it waits.
     until: AtomicU64,
     /// Whether it is to end now.
@@ -58,8 +60,14 @@ const RESTS: u64 = u64::MAX;
 
 impl Watchdog {
     pub(crate) fn new() -> Arc<Watchdog> {
+        Watchdog::within(LONGEST_STRETCH)
+    }
+
+    /// One that lets a script run for less.
+    pub(crate) fn within(longest: Duration) -> Arc<Watchdog> {
         let watchdog = Watchdog {
             began: Instant::now(),
+            longest: longest.min(LONGEST_STRETCH),
             until: AtomicU64::new(RESTS),
             stopped: AtomicBool::new(false),
             aborted: AtomicBool::new(false),
@@ -75,7 +83,7 @@ impl Watchdog {
 
     /// The script runs from now on.
     pub(crate) fn begin(&self) {
-        let longest = u64::try_from(LONGEST_STRETCH.as_millis()).unwrap_or(RESTS);
+        let longest = u64::try_from(self.longest.as_millis()).unwrap_or(RESTS);
         self.until.store(self.now().saturating_add(longest), Ordering::Release);
     }
 
@@ -140,7 +148,7 @@ impl Watchdog {
     /// What is wrong if the script ran too long.
     pub(crate) fn verdict(&self) -> Option<ScriptError> {
         self.fired.load(Ordering::Acquire).then(|| {
-            let seconds = LONGEST_STRETCH.as_secs();
+            let seconds = self.longest.as_secs_f32();
             let message = format!("the script ran for {seconds} s without waiting for an agent");
             ScriptError::new(ErrorKind::ScriptExecution, message)
         })
@@ -172,10 +180,14 @@ impl Sandbox {
 
     /// Reads a script without running more of it than stands at its top: gives what it says of itself,
     /// if it is of the first form.
-    pub(crate) fn inspect(form: Form, text: &str) -> Result<Option<String>, ScriptError> {
+    pub(crate) fn inspect(
+        form: Form,
+        text: &str,
+        longest: Duration,
+    ) -> Result<Option<String>, ScriptError> {
         let text = text.to_owned();
         let (done, result) = mpsc::sync_channel(1);
-        let watchdog = Watchdog::new();
+        let watchdog = Watchdog::within(longest);
         let watched = Arc::clone(&watchdog);
         on_thread(move || {
             let read = Sandbox::new(watched)
@@ -183,7 +195,7 @@ impl Sandbox {
             // Who waited too long does not want it any more.
             let _ = done.send(read);
         })?;
-        result.recv_timeout(LONGEST_STRETCH + GRACE).unwrap_or_else(|_| {
+        result.recv_timeout(longest + GRACE).unwrap_or_else(|_| {
             watchdog.stop();
             Err(stuck())
         })

@@ -1,11 +1,12 @@
 //! A workflow script that was read: its form, what it says of itself, its text.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::literal::Reader;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{LONGEST_STRETCH, Sandbox};
 use crate::{ErrorKind, Limits, ScriptError, hash};
 
 /// Longest script, in bytes.
@@ -71,17 +72,25 @@ impl Script {
     /// # Errors
     /// If it does not compile, or what it says of itself is wrong.
     pub fn read(source: &str) -> Result<Script, ScriptError> {
+        Script::read_within(source, LONGEST_STRETCH)
+    }
+
+    /// The same for whoever has less time: what stands at the top may run for as long at most.
+    ///
+    /// # Errors
+    /// As for [`Script::read`], or if the time is over.
+    pub fn read_within(source: &str, longest: Duration) -> Result<Script, ScriptError> {
         if source.len() > MAX_SOURCE {
             let message = format!("the script is longer than {MAX_SOURCE} bytes");
             return Err(ScriptError::new(ErrorKind::LimitExceeded, message));
         }
         let (form, metadata) = match bare(source)? {
             Some(bare) => {
-                Sandbox::inspect(Form::Bare, &bare.body)?;
+                Sandbox::inspect(Form::Bare, &bare.body, longest)?;
                 (Form::Bare, bare.metadata)
             }
             None if source.contains("workflow.define") => {
-                let text = Sandbox::inspect(Form::Defined, source)?;
+                let text = Sandbox::inspect(Form::Defined, source, longest)?;
                 let text = text.ok_or_else(missing)?;
                 (Form::Defined, serde_json::from_str(&text).unwrap_or(Value::Null))
             }
@@ -137,7 +146,7 @@ impl Script {
         }
     }
 
-    /// Whether these arguments fit the schema that the script declares.
+    /// Whether these arguments fit the schema that the script declares. It blocks.
     ///
     /// # Errors
     /// What does not fit.

@@ -87,6 +87,7 @@ impl Host for TestHost {
         async move {
             match name.as_str() {
                 "inner" => Ok(INNER.to_owned()),
+                "small" => Ok(SMALL.to_owned()),
                 "outer" => Ok(bare("return await workflow('inner', {n: 1})")),
                 other => Err(HostError::Refused(format!("no workflow {other}"))),
             }
@@ -94,6 +95,13 @@ impl Host for TestHost {
         .boxed()
     }
 }
+
+/// Starts one agent more than it allows itself if it is told to, and says how long each may take.
+const SMALL: &str = "workflow.define({ name: 'small', limits: { maxAgentsPerRun: 2, \
+    maxConcurrentAgents: 1, defaultAgentTimeoutSeconds: 7 } }, async (ctx) => { \
+    const items = ctx.run.arguments.items; \
+    const all = await ctx.agents.map('r', items, (item) => ({ prompt: item })); \
+    return all.map((one) => one.output).join() })";
 
 const INNER: &str = "export const meta = { name: 'inner', description: 'd', argumentsSchema: { required: ['n'] } }\n\
     return { n: args.n + 1, said: await agent('inner prompt') }";
@@ -238,6 +246,47 @@ async fn every_bare_function_does_what_it_says() {
     let named = (launch.label.as_deref(), launch.phase.as_deref(), launch.model.as_deref());
     assert_eq!(named, (Some("l"), Some("B"), Some("m")));
     assert_eq!((launch.agent_type.as_deref(), launch.in_worktree), (Some("t"), true));
+}
+
+#[tokio::test]
+async fn a_nested_script_is_held_to_its_own_limits_and_ends_no_other() {
+    let (done, host) = play(
+        &bare(
+            "await agent('outer'); const both = await workflow('small', { items: ['a', 'b'] }); \
+             let why; try { await workflow('small', { items: ['c', 'd', 'e'] }) } catch (e) { why = e.message } \
+             return [both, why.includes('more than 2 agents'), await agent('still')].join(' ')",
+        ),
+        Value::Null,
+    )
+    .await;
+    assert_eq!(done.unwrap().report, "answer to a,answer to b true answer to still");
+    let launches = host.launches.lock().unwrap().clone();
+    let of = |prompt: &str| launches.iter().find(|launch| launch.prompt == prompt).unwrap();
+    assert_eq!((of("a").timeout_seconds, of("outer").timeout_seconds), (Some(7.0), Some(180.0)));
+    // Those of the run hold for all.
+    let limits = Limits { max_agents_per_run: 2, ..Limits::default() };
+    let host = Arc::new(TestHost::default());
+    let source = bare(
+        "await agent('x'); try { await workflow('small', { items: ['a', 'b'] }) } catch (e) {} return 'y'",
+    );
+    let error = play_with(&host, &source, RunInput { limits, ..RunInput::default() }).await;
+    assert_eq!(error.unwrap_err().kind, ErrorKind::LimitExceeded);
+}
+
+#[tokio::test]
+async fn a_nested_script_starts_no_more_at_a_time_than_it_says() {
+    let host = Arc::new(TestHost::default());
+    let gate = host.gate("first");
+    let source = bare("return await workflow('small', { items: ['first', 'second'] })");
+    let running = Arc::clone(&host);
+    let done = tokio::spawn(async move { play_with(&running, &source, RunInput::default()).await });
+    while host.seen().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(host.seen(), ["agent first"]);
+    gate.add_permits(1);
+    done.await.unwrap().unwrap();
+    assert_eq!(host.seen(), ["agent first", "agent second"]);
 }
 
 #[tokio::test]

@@ -212,6 +212,58 @@ fn attack_no_hostile_command_reaches_a_runner_unasked() {
 }
 
 #[test]
+fn attack_no_configuration_of_a_runner_runs_a_program_unasked() {
+    let daemon = TestDaemon::start();
+    let (shim, far) = shim(&daemon);
+    let repo = repository(&daemon);
+    let trace = daemon.home().join("trace");
+    let touch = format!("touch '{}'", trace.display());
+    let mut peer = Peer::to(&daemon);
+    let far = |more: Value| {
+        let mut config = json!({"host": "far", "root": far});
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        config
+    };
+    let proxy = format!("ProxyCommand={touch}");
+    let configs = [
+        ("git-worktree", json!({"repo": repo})),
+        ("git-worktree", json!({"repo": repo, "setup": [touch]})),
+        ("ssh", far(json!({"ssh_command": shim}))),
+        ("ssh", far(json!({"options": [proxy]}))),
+    ];
+    peer.set_mode("plan");
+    for (number, (provider, config)) in configs.iter().enumerate() {
+        let id = format!("d{number}");
+        let select = json!({"destinationId": id, "providerId": provider, "config": config});
+        peer.call("runners/select", select);
+        let input = json!({"command": "pwd"});
+        for (method, params) in [
+            ("runners/session", json!({"ensure": true})),
+            ("tasks/submit", json!({"executorId": "process", "input": input})),
+        ] {
+            let error = peer.refused(method, params);
+            assert_eq!(error["code"], -32004, "{method}: {config}: {error}");
+        }
+    }
+    let runner = json!({"providerId": "git-worktree", "config": {"repo": repo, "setup": [touch]}});
+    let error = peer.refused("thread/start", json!({"modelProvider": "mock", "runner": runner}));
+    assert_eq!(error["code"], -32004, "{error}");
+    assert!(!trace.exists() && !daemon.home().join("log").exists());
+    assert_eq!(git(&repo, &["worktree", "list"]).lines().count(), 1);
+    // In a mode that asks, the request waits for the answer.
+    peer.set_mode("default");
+    let id = peer.post("thread/start", json!({"modelProvider": "mock", "runner": runner}));
+    let asked = peer.wait_told("session/approvalRequested");
+    assert!(asked.to_string().contains("touch"), "{asked}");
+    assert!(!trace.exists());
+    let answer = json!({"approvalId": asked["approvalId"], "approved": true});
+    peer.call("session/resolve_approval", answer);
+    let started = peer.reply(id);
+    assert!(started["result"]["thread"]["id"].is_string(), "{started}");
+    assert!(trace.exists());
+}
+
+#[test]
 fn attack_a_token_is_in_no_file_and_in_no_answer() {
     let mut daemon = TestDaemon::start();
     let mut peer = Peer::to(&daemon);

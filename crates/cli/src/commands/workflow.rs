@@ -240,6 +240,20 @@ async fn stop(client: &Client, args: args::WorkflowStop) -> Outcome {
     done()
 }
 
+/// Where the script of a run comes from.
+fn origin(run: &WorkflowRun) -> String {
+    let source = match run.source.as_str() {
+        "built_in" => "Rookery itself",
+        "user" => "your own workflows",
+        "workspace" => "this workspace",
+        _ => "this request",
+    };
+    match &run.path {
+        Some(path) => format!("{source}: {}", path.to_string_lossy()),
+        None => source.to_owned(),
+    }
+}
+
 /// A run in a few lines: what would be started, and within which limits.
 fn described(run: &WorkflowRun, colors: Colors) -> String {
     let mut text = format!(
@@ -253,6 +267,10 @@ fn described(run: &WorkflowRun, colors: Colors) -> String {
     let mut line = |name: &str, value: String| text += &format!("{name:10}{value}\n");
     line("status", run.head.status.replace('_', " "));
     line("script", format!("sha256 {}", run.script_hash));
+    line("from", safe::line(&origin(run)));
+    if !run.nested.is_empty() {
+        line("may run", safe::line(&run.nested.join(", ")));
+    }
     if let Some(workspace) = &run.workspace {
         line("works in", safe::line(&workspace.to_string_lossy()));
     }

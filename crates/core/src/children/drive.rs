@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_agent::providers::Loan;
-use rookery_agent::structured::Schema;
 use rookery_agent::turn::Message;
 use rookery_model::{
     ChildExit, Error, ExternalTool, Lane, ParentTurn, Profile, Result, ThreadId, Timestamp, Trace,
     TraceId, TraceStatus, Turn, TurnErrorKind, TurnId, TurnStatus,
 };
+use rookery_scripts::structured::Schema;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use super::plan::{Parent, Plan};
 use super::room::{Active, Membership};
 use super::{Child, ChildDone, NewChild};
 use crate::clock;
-use crate::core::Core;
+use crate::core::{Core, blocking};
 use crate::rooms::Children;
 use crate::runners::RunnerUse;
 use crate::threads::{NewThread, NewTurn, StartedTurn};
@@ -306,10 +306,12 @@ impl Driver {
             };
             self.turn.send_replace(Some(turn));
             let outcome = self.watch(turn, &mut left).await;
-            let Some(schema) = self.schema.as_ref().filter(|_| outcome.1.is_none()) else {
+            let Some(schema) = self.schema.clone().filter(|_| outcome.1.is_none()) else {
                 return self.finish(Some(turn), outcome, None).await;
             };
-            match schema.value(&self.said(turn).await) {
+            let said = self.said(turn).await;
+            let value = blocking(move || schema.value(&said)).await;
+            match value.unwrap_or_else(|error| Err(error.to_string())) {
                 Ok(value) => return self.finish(Some(turn), outcome, Some(value)).await,
                 Err(reason) if mending < MENDINGS && !stop.is_cancelled() => {
                     message = format!("{reason}. Answer again with the JSON value alone.");

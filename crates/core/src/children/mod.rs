@@ -49,8 +49,12 @@ pub struct NewChild {
     pub tools: Option<Vec<String>>,
     /// JSON Schema of its answer.
     pub schema: Option<Value>,
+    /// The most characters of its answer; what its definition or the settings say if it is not said.
+    pub max_chars: Option<usize>,
     /// How long it may work; lowers what is configured.
     pub timeout: Option<Duration>,
+    /// Whether that stands in for what is configured for all children; that of its lane holds still.
+    pub has_own_limit: bool,
     /// Where it works; where its parent does if it is not said.
     pub cwd: Option<PathBuf>,
     /// The thread that it works for when no turn of that is at work: it has its mode, tools and runner.

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_agent::definitions::{self, AgentDefinition, GENERAL, Permission};
-use rookery_agent::structured::Schema;
 use rookery_model::{
     Assignment, ChildOf, Choice, Error, Mode, ParentTurn, Profile, Result, Thread, ToolKind, Turn,
 };
+use rookery_scripts::structured::Schema;
 
 use super::{NewChild, definitions_in};
+use crate::core::blocking;
 use crate::rooms::Children;
 
 /// The most characters of an answer that a definition may let through.
@@ -81,7 +82,8 @@ impl Children {
         };
         blank("description", &new.description)?;
         blank("prompt", &new.prompt)?;
-        let schema = new.schema.as_ref().map(Schema::read).transpose();
+        let schema = new.schema.clone();
+        let schema = blocking(move || schema.as_ref().map(Schema::read).transpose()).await?;
         let schema = schema.map_err(|reason| Error::invalid("schema", reason))?;
         let parent = self.parent(new).await?;
         let around = match &parent {
@@ -94,11 +96,12 @@ impl Children {
         let (cwd, root) = self.place(new, around.as_ref());
         let definition = self.definition(new, root.clone()).await?;
         let of_turn = parent.as_ref().map(|parent| parent.turn.settings.choice.clone());
-        let usual = of_turn.or_else(|| around.as_ref().map(|thread| thread.choice.clone()));
-        let (choice, warning) = self.choice(new, &definition, usual);
+        let usual_choice = of_turn.or_else(|| around.as_ref().map(|thread| thread.choice.clone()));
+        let (choice, warning) = self.choice(new, &definition, usual_choice);
         let settings = self.core.inner.agents.settings();
         let set = &settings.subagents;
-        let allowed = new.lane.map_or(set.timeout, |lane| set.lane(lane).timeout.min(set.timeout));
+        let usual = new.timeout.filter(|_| new.has_own_limit).unwrap_or(set.timeout);
+        let allowed = new.lane.map_or(usual, |lane| set.lane(lane).timeout.min(usual));
         let most = u32::try_from(settings.reliability.max_model_calls_per_turn).unwrap_or(u32::MAX);
         let max_chars = definition.max_result_chars.unwrap_or(set.max_result_chars);
         let mut instructions = definition.prompt.clone();
@@ -125,7 +128,7 @@ impl Children {
             child,
             schema,
             timeout: new.timeout.map_or(allowed, |timeout| timeout.min(allowed)),
-            max_chars: max_chars.min(LONGEST_RESULT) as usize,
+            max_chars: new.max_chars.unwrap_or(max_chars.min(LONGEST_RESULT) as usize),
             warning,
         })
     }

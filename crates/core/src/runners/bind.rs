@@ -7,11 +7,16 @@ use rookery_model::{Error, Result, RunnerBinding, ThreadId};
 use rookery_runners::{SessionInfo, Whereabouts, sweep_artifacts};
 use serde_json::Value;
 
-use super::{Deleted, NewDestination, RunnerStatus, find, refused};
+use super::{Deleted, NewDestination, Opener, RunnerStatus, find, refused};
 use crate::rooms::Runners;
 
 /// What the id of a destination begins with that was made for one thread alone.
 const OWN: &str = "thread:";
+
+/// Whether a destination was made for one thread alone.
+pub(super) fn is_own(id: &str) -> bool {
+    id.strip_prefix(OWN).is_some_and(|thread| thread.parse::<ThreadId>().is_ok())
+}
 
 /// A runner for one thread alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,13 +65,15 @@ impl Runners {
     pub(crate) async fn bind(
         &self,
         thread: ThreadId,
-        wanted: RunnerUse,
+        (wanted, client): (RunnerUse, u64),
         cwd: &Path,
     ) -> Result<Option<Bound>> {
+        // The thread is not there yet.
+        let by = Opener { client, thread: None };
         match wanted {
             RunnerUse::None => Ok(None),
-            RunnerUse::Selected => self.bind_selected().await,
-            RunnerUse::New(request) => self.bind_new(thread, request, cwd).await.map(Some),
+            RunnerUse::Selected => self.bind_selected(by).await,
+            RunnerUse::New(request) => self.bind_new(thread, (request, by), cwd).await.map(Some),
             RunnerUse::Like(other) => {
                 let binding =
                     self.core.look().threads.get(&other).and_then(|it| it.thread.runner.clone());
@@ -81,14 +88,14 @@ impl Runners {
         }
     }
 
-    async fn bind_selected(&self) -> Result<Option<Bound>> {
+    async fn bind_selected(&self, by: Opener) -> Result<Option<Bound>> {
         let Some(RunnerStatus { destination, provider, .. }) = self.active(None) else {
             return Ok(None);
         };
         let Some(provider) = find(&provider).filter(|it| it.has_default_workspace) else {
             return Ok(None);
         };
-        let session = self.open(&destination).await?;
+        let session = self.open(&destination, by).await?;
         let place = Place::of(session.info(), None)?;
         let binding = RunnerBinding {
             destination,
@@ -102,7 +109,7 @@ impl Runners {
     async fn bind_new(
         &self,
         thread: ThreadId,
-        request: RunnerRequest,
+        (request, by): (RunnerRequest, Opener),
         cwd: &Path,
     ) -> Result<Bound> {
         let provider = find(&request.provider).ok_or_else(|| {
@@ -124,7 +131,7 @@ impl Runners {
             cwd: cwd.to_owned(),
         };
         self.configure(&id, provider, new).await?;
-        let placed = self.place(&id, &request).await;
+        let placed = self.place(&id, &request, by).await;
         let place = match placed {
             Ok(place) => place,
             Err(error) => {
@@ -145,7 +152,7 @@ impl Runners {
 
     /// The directory of a new thread. What lies on this machine is opened now, since the thread works in
     /// it; what is elsewhere is opened when it is first used.
-    async fn place(&self, id: &str, request: &RunnerRequest) -> Result<Place> {
+    async fn place(&self, id: &str, request: &RunnerRequest, by: Opener) -> Result<Place> {
         let workspace = request.workspace.as_deref();
         let provider = find(&request.provider);
         if provider.is_none_or(|provider| provider.whereabouts == Whereabouts::Away) {
@@ -156,7 +163,7 @@ impl Runners {
             }
             return Ok(Place { there, here: None, root: PathBuf::new() });
         }
-        let session = self.open(id).await?;
+        let session = self.open(id, by).await?;
         let place = Place::of(session.info(), workspace)?;
         let shown = place.there.to_string_lossy().into_owned();
         session.list(&shown).await.map_err(|error| match refused(error) {
@@ -336,6 +343,12 @@ mod tests {
             runs_here: true,
             metadata: serde_json::json!({"repo": "/src/repo"}),
         }
+    }
+
+    #[test]
+    fn a_destination_of_one_thread_is_told_from_a_named_one() {
+        assert!(is_own(&format!("{OWN}{}", ThreadId::new(7))));
+        assert!(!is_own("box") && !is_own("thread:") && !is_own("thread:box"));
     }
 
     #[test]

@@ -5,8 +5,12 @@ use std::path::PathBuf;
 use rookery_model::{Error, Result, ThreadId};
 use rookery_runners::{Artifact, Port, RunnerError};
 
-use super::{PortAction, RunnerState, TakenSnapshot, failed, refused};
+use super::{Opener, PortAction, RunnerState, TakenSnapshot, failed, refused};
 use crate::rooms::Runners;
+
+fn opener(thread: Option<ThreadId>) -> Opener {
+    Opener { thread, ..Opener::default() }
+}
 
 impl Runners {
     /// Keeps the state of a session; none if there is no open session or its provider cannot.
@@ -22,7 +26,7 @@ impl Runners {
         if !self.has_session(&id) {
             return Ok(None);
         }
-        let session = self.open(&id).await?;
+        let session = self.open(&id, opener(thread)).await?;
         let Some(taken) = session.snapshot(label).await.map_err(failed)? else { return Ok(None) };
         let provider = session.info().provider.to_owned();
         let taken = TakenSnapshot { provider, id: taken.id, metadata: taken.metadata };
@@ -53,7 +57,7 @@ impl Runners {
             None => Error::invalid("destination_id", "no runner destination is selected"),
         })?;
         let target = self.artifacts()?;
-        let session = self.open(&id).await?;
+        let session = self.open(&id, opener(thread)).await?;
         session.export(path, recursive, &target).await.map_err(|error| match error {
             RunnerError::NotFound(_) | RunnerError::TooLarge { .. } => {
                 Error::invalid("path", error.to_string())
@@ -90,7 +94,7 @@ impl Runners {
                 _ => Err(Error::invalid("port", "no runner destination is selected")),
             };
         };
-        let session = self.open(&id).await?;
+        let session = self.open(&id, opener(thread)).await?;
         match action {
             PortAction::List => {}
             PortAction::Expose(port, label) => {

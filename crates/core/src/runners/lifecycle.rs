@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rookery_model::{Error, Result, ThreadId};
 use rookery_runners::RunnerError;
 
-use super::{RunnerState, failed, refused};
+use super::{Opener, RunnerState, failed, refused};
 use crate::rooms::Runners;
 
 /// What is done with a session.
@@ -74,13 +74,14 @@ impl Runners {
                 format!("sandbox {wanted:?} is not the session of this thread"),
             ));
         }
+        let by = Opener::from(thread);
         match action {
-            RunnerAction::Pause => self.pause(&id).await?,
-            RunnerAction::Resume => self.resume(&id).await?,
-            RunnerAction::Detach => self.detach(&id).await?,
+            RunnerAction::Pause => self.pause(&id, by).await?,
+            RunnerAction::Resume => self.resume(&id, by).await?,
+            RunnerAction::Detach => self.detach(&id, by).await?,
             RunnerAction::Rejoin => {
                 self.wake(&id, &[RunnerState::Detached]);
-                self.open(&id).await?;
+                self.open(&id, by).await?;
             }
         }
         let status = self.active(Some(thread));
@@ -94,21 +95,21 @@ impl Runners {
         })
     }
 
-    async fn pause(&self, id: &str) -> Result<()> {
+    async fn pause(&self, id: &str, by: Opener) -> Result<()> {
         if self.state(id) == Some(RunnerState::Paused) {
             return Ok(());
         }
-        let session = self.open(id).await?;
+        let session = self.open(id, by).await?;
         session.pause().await.map_err(failed)?;
         self.set_state(id, RunnerState::Paused, true).await
     }
 
-    async fn resume(&self, id: &str) -> Result<()> {
+    async fn resume(&self, id: &str, by: Opener) -> Result<()> {
         if self.state(id) != Some(RunnerState::Paused) {
-            return self.open(id).await.map(drop);
+            return self.open(id, by).await.map(drop);
         }
         self.wake(id, &[RunnerState::Paused]);
-        let resumed = match self.open(id).await {
+        let resumed = match self.open(id, by).await {
             Ok(session) => session.resume().await.map_err(failed),
             Err(error) => Err(error),
         };
@@ -117,11 +118,11 @@ impl Runners {
         resumed
     }
 
-    async fn detach(&self, id: &str) -> Result<()> {
+    async fn detach(&self, id: &str, by: Opener) -> Result<()> {
         if self.state(id) == Some(RunnerState::Detached) {
             return Ok(());
         }
-        let session = self.open(id).await?;
+        let session = self.open(id, by).await?;
         let Some(gate) = self.gate(id) else { return Ok(()) };
         let _alone = gate.lock().await;
         session.detach().await.map_err(failed)?;

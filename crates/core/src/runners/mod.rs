@@ -8,6 +8,7 @@ mod bind;
 mod gains;
 mod lifecycle;
 mod open;
+mod permit;
 mod records;
 mod remote;
 mod running;
@@ -29,11 +30,12 @@ use crate::rooms::Runners;
 
 pub use bind::{RunnerRequest, RunnerUse};
 pub use lifecycle::{RunnerActed, RunnerAction};
+pub use permit::Opener;
 pub(crate) use remote::Elsewhere;
 pub use running::RunnerProcess;
 pub(crate) use tasks::TaskPlace;
 
-/// How many destinations there may be.
+/// How many destinations there may be besides those that were made for one thread each.
 const MAX_DESTINATIONS: usize = 64;
 /// How long an id of a destination may be.
 const MAX_ID: usize = 128;
@@ -195,6 +197,10 @@ struct Destination {
     live: Option<Arc<dyn Session>>,
     /// Held while it is opened or closed, so that it is opened once.
     gate: Arc<tokio::sync::Mutex<()>>,
+    /// Held while a person is asked whether it may be opened.
+    asking: Arc<tokio::sync::Mutex<()>>,
+    /// Whether its next session may be opened.
+    is_permitted: bool,
     used: Instant,
 }
 
@@ -301,10 +307,14 @@ impl Runners {
             snapshot: None,
             live: None,
             gate: Arc::default(),
+            asking: Arc::default(),
+            is_permitted: false,
             used: Instant::now(),
         };
         let mut table = self.table();
-        let is_full = table.destinations.len() >= MAX_DESTINATIONS;
+        // Those of one thread alone are as many as there are threads.
+        let named = table.destinations.keys().filter(|id| !bind::is_own(id)).count();
+        let is_full = named >= MAX_DESTINATIONS && !bind::is_own(id);
         match table.destinations.get_mut(id) {
             // The same destination, perhaps with a secret that was lost: its session goes on.
             Some(known) if known.provider.id == provider.id && is_same(known, &fresh) => {
@@ -330,34 +340,17 @@ impl Runners {
     /// it is not.
     ///
     /// # Errors
-    /// If it cannot be opened.
-    pub async fn session(
-        &self,
-        thread: Option<ThreadId>,
-        ensure: bool,
-    ) -> Result<Option<RunnerSession>> {
-        let Some(id) = self.destination_of(thread) else { return Ok(None) };
+    /// If it cannot be opened, or may not be.
+    pub async fn session(&self, by: Opener, ensure: bool) -> Result<Option<RunnerSession>> {
+        let Some(id) = self.destination_of(by.thread) else { return Ok(None) };
         if ensure {
-            self.open(&id).await?;
+            self.open(&id, by).await?;
         }
         let table = self.table();
         let Some(destination) = table.destinations.get(&id) else { return Ok(None) };
         let Some((_, metadata)) = &destination.session else { return Ok(None) };
         let (status, metadata) = (destination.status(&id), metadata.clone());
         Ok(Some(RunnerSession { status, metadata, snapshot: destination.snapshot.clone() }))
-    }
-
-    /// Where a thread's tools and tasks run, or those of no thread; none if that is this machine as it is.
-    /// Opens the session if it has to be.
-    ///
-    /// # Errors
-    /// If it cannot be opened, is paused or detached, or was deleted: then nothing may be run elsewhere
-    /// instead.
-    pub async fn session_for(&self, thread: Option<ThreadId>) -> Result<Option<Arc<dyn Session>>> {
-        match self.destination_of(thread) {
-            Some(id) => self.open(&id).await.map(Some),
-            None => Ok(None),
-        }
     }
 
     /// Says that a destination changed.

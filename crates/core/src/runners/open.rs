@@ -12,18 +12,21 @@ use rookery_model::{AcceptedWork, Error, ErrorKind, Result};
 use rookery_runners::{Opening, RunnerError, Session, TreeMaker, Work, Wrap, new_session_id};
 use tokio::time::Instant;
 
-use super::{Deleted, RunnerState, failed, refused};
+use super::{Deleted, Opener, RunnerState, failed, refused};
 use crate::core::Core;
 use crate::rooms::Runners;
 
 /// How long a session that nothing uses stays open.
 const IDLE: Duration = Duration::from_secs(3600);
+/// How often it is looked whether the connection of a session is still there.
+const LOOK: Duration = Duration::from_secs(5);
 /// How long the end of a session may hold up a stop of the daemon.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
 impl Runners {
-    /// The session of a destination, opened if it is not.
-    pub(super) async fn open(&self, id: &str) -> Result<Arc<dyn Session>> {
+    /// The session of a destination, opened if it is not and may be.
+    pub(super) async fn open(&self, id: &str, by: Opener) -> Result<Arc<dyn Session>> {
+        self.permit(id, by).await?;
         let gate = {
             let table = self.table();
             let destination = table.destinations.get(id).ok_or_else(|| gone(id))?;
@@ -52,6 +55,11 @@ impl Runners {
                 return Err(Error::new(ErrorKind::Conflict, message));
             }
             let found = destination.session.clone();
+            if found.is_none() && !destination.is_permitted {
+                return Err(Error::conflict(format!(
+                    "runner destination {id} was changed meanwhile; try again"
+                )));
+            }
             let (session, found) = match found {
                 Some((session, metadata)) => (session, Some(metadata)),
                 None => (new_session_id(), None),
@@ -103,6 +111,7 @@ impl Runners {
     ) -> bool {
         let mut table = self.table();
         let Some(destination) = table.destinations.get_mut(id) else { return false };
+        destination.is_permitted = false;
         match opened {
             Ok(session) => {
                 let info = session.info();
@@ -158,9 +167,13 @@ impl Runners {
                     let is_used = Arc::strong_count(live) > 1;
                     if is_used { Instant::now() + IDLE } else { it.used + IDLE }
                 };
+                let look = Instant::now() + LOOK;
                 tokio::select! {
-                    () = tokio::time::sleep_until(due) => {}
+                    () = tokio::time::sleep_until(due.min(look)) => {}
                     () = runners.core.stopping() => return,
+                }
+                if runners.note_lost(&id) {
+                    return;
                 }
                 let is_idle = {
                     let table = runners.table();
@@ -172,6 +185,20 @@ impl Runners {
                 }
             }
         });
+    }
+
+    /// Notes that the connection of a session is gone, if it is; its next use opens it anew.
+    fn note_lost(&self, id: &str) -> bool {
+        {
+            let mut table = self.table();
+            let Some(it) = table.destinations.get_mut(id) else { return true };
+            if it.live.as_ref().is_none_or(|live| live.is_open()) {
+                return it.live.is_none();
+            }
+            (it.live, it.state) = (None, RunnerState::Failed);
+        }
+        self.changed(id);
+        true
     }
 
     /// Whether a turn works at a destination now.
@@ -264,11 +291,21 @@ impl Runners {
         };
         if needs_opening {
             self.wake(&id, &[RunnerState::Detached, RunnerState::Paused]);
-            if let Err(error) = self.open(&id).await {
+            if let Err(error) = self.open(&id, Opener::default()).await {
                 tracing::warn!(%error, destination = id, "a runner session could not be found again to be closed");
             }
         }
-        let kept = self.end_session(&id, force).await?;
+        let kept = match self.end_session(&id, force).await {
+            Ok(kept) => kept,
+            // A place that does not answer must not keep its record for ever.
+            Err(error) if force => {
+                let message =
+                    format!("runner destination {id} is deleted without its session: {error}");
+                self.core.log().warn(None, message);
+                None
+            }
+            Err(error) => return Err(error),
+        };
         {
             let mut table = self.table();
             table.destinations.remove(&id);

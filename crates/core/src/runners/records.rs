@@ -71,6 +71,8 @@ fn destination(value: &Value) -> Option<(String, Destination)> {
         snapshot: None,
         live: None,
         gate: Arc::default(),
+        asking: Arc::default(),
+        is_permitted: false,
         used: Instant::now(),
     };
     Some((text("id")?.to_owned(), read))
@@ -108,6 +110,8 @@ mod tests {
             snapshot: None,
             live: None,
             gate: Arc::default(),
+            asking: Arc::default(),
+            is_permitted: false,
             used: Instant::now(),
         };
         let table = Table {

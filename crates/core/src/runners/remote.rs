@@ -9,7 +9,7 @@ use rookery_agent::tool::{
 use rookery_model::{Result, Thread};
 use rookery_runners::{Command, How, RunnerError, Session, TerminalLaunch, Whereabouts};
 
-use super::{RunnerState, find};
+use super::{Opener, RunnerState, find};
 use crate::rooms::Runners;
 
 /// How much of a command's output is kept.
@@ -68,7 +68,13 @@ impl Runners {
     /// If the runner cannot be used: then no tool may run here instead.
     pub(crate) async fn elsewhere(&self, thread: &Thread) -> Result<Elsewhere> {
         let Some(bound) = &thread.runner else { return Ok(Elsewhere::default()) };
-        let session = self.open(&bound.destination).await?;
+        let client = {
+            let world = self.core.look();
+            let active = world.threads.get(&thread.id).and_then(|state| state.active.as_ref());
+            active.and_then(|active| active.client).unwrap_or_default()
+        };
+        let by = Opener { client, thread: Some(thread.id) };
+        let session = self.open(&bound.destination, by).await?;
         let info = session.info();
         let mut elsewhere = Elsewhere { session: Some(info.id.clone()), ..Elsewhere::default() };
         if info.runs_here {

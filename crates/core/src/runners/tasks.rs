@@ -9,7 +9,7 @@ use rookery_runners::{Command, InTerminals, Session};
 use serde_json::Value;
 
 use super::bind::Place;
-use super::refused;
+use super::{Opener, refused};
 use crate::rooms::Runners;
 
 /// How long a runner may take to show that it is there.
@@ -101,9 +101,11 @@ impl Runners {
         &self,
         runner: &TaskRunner,
         cwd: Option<&Path>,
+        thread: Option<ThreadId>,
     ) -> Result<TaskPlace> {
         let destination = runner.destination.clone();
-        let session = self.open(&destination).await?;
+        let by = Opener { thread, ..Opener::default() };
+        let session = self.open(&destination, by).await?;
         let info = session.info();
         let base = Place::of(info, runner.workspace.as_deref())?.there;
         let wanted = match cwd {

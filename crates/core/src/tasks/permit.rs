@@ -13,6 +13,7 @@ use super::executors::{Demand, Executor, about_input};
 use crate::clock;
 use crate::commands::ExecPermit;
 use crate::rooms::Tasks;
+use crate::runners::Opener;
 
 /// The tool by which rules know that an agent is started.
 const TOOL: &str = "task";
@@ -33,10 +34,14 @@ impl Tasks {
             Demand::Command(mut command) => {
                 command.runner = runner.map(|it| self.check_runner(new, it)).transpose()?;
                 command.check()?;
-                match is_unasked {
-                    true => Ok(ExecPermit::Given { is_reading: false }),
-                    false => self.core.commands().permit(&command).await,
+                let permit = match is_unasked {
+                    true => ExecPermit::Given { is_reading: false },
+                    false => self.core.commands().permit(&command).await?,
+                };
+                if let (ExecPermit::Given { .. }, Some(runner)) = (&permit, runner) {
+                    self.permit_runner(runner, new, is_unasked).await?;
                 }
+                Ok(permit)
             }
             Demand::Agent => self.permit_agents((executor, workspace), new, None).await,
             Demand::Script(input) => {
@@ -46,6 +51,22 @@ impl Tasks {
                 self.permit_agents((executor, workspace), new, asked).await
             }
         }
+    }
+
+    /// Whether the session that a task needs may be opened; then it is not asked for once more.
+    async fn permit_runner(
+        &self,
+        runner: &TaskRunner,
+        new: &NewTask,
+        is_unasked: bool,
+    ) -> Result<()> {
+        let runners = self.core.runners();
+        if is_unasked {
+            runners.grant(&runner.destination);
+            return Ok(());
+        }
+        let by = Opener { client: new.client, thread: new.thread };
+        runners.permit(&runner.destination, by).await
     }
 
     /// What is no command starts agents, and that is for a person to decide.

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use rookery_agent::turn::Message as Said;
 use rookery_model::{Error, ErrorKind, Result, TeamId, ThreadId, TurnId};
-use rookery_teams::{Letter, Member, MemberId, MemberStatus, Message, MessageKind, WAITING_BYTES};
+use rookery_teams::{
+    Letter, Member, MemberId, MemberStatus, Message, MessageKind, Team, WAITING_BYTES,
+};
 
 use super::desk::{Desk, Sent, State};
 use super::{Starter, lead};
@@ -22,6 +24,9 @@ use crate::{clock, secrets};
 const LONGEST_MESSAGE: usize = 1 << 20;
 /// Messages that may wait for one member.
 const MOST_WAITING: usize = 100;
+
+/// What stands between the messages of a letter.
+const BETWEEN: &str = "\n\n";
 
 /// A message to a member.
 #[derive(Clone, Debug)]
@@ -282,23 +287,41 @@ fn put_on_the_way(
     let waiting = state.team.undelivered(to, &state.on_their_way());
     let said = |message: &&Message| match fresh {
         Some((id, text)) if message.id == id => text.to_owned(),
-        _ if message.kind == MessageKind::FinalAnswer => {
-            let from = message.from.as_ref().map(MemberId::as_str).unwrap_or_default();
-            let name = state.team.member(from).map_or(from, |member| &*member.name);
-            format!("[Answer of teammate {name}]\n{}", message.text)
-        }
-        _ => message.text.clone(),
+        _ => worded(&state.team, message),
     };
     let texts: Vec<String> = waiting.iter().map(said).collect();
     let ids: Vec<String> = waiting.iter().map(|message| message.id.clone()).collect();
     if ids.is_empty() {
         return None;
     }
-    let text = texts.join("\n\n");
+    let text = texts.join(BETWEEN);
     let (turn, to) = (TurnId::new(0), to.clone());
     let letter = Letter { turn, to, ids: ids.clone(), text: text.clone() };
     state.letters.push(Sent { letter, is_sent: false });
     Some((ids, text))
+}
+
+/// A message as its member reads it.
+pub(super) fn worded(team: &Team, message: &Message) -> String {
+    if message.kind != MessageKind::FinalAnswer {
+        return message.text.clone();
+    }
+    let from = message.from.as_ref().map(MemberId::as_str).unwrap_or_default();
+    let name = team.member(from).map_or(from, |member| &*member.name);
+    format!("[Answer of teammate {name}]\n{}", message.text)
+}
+
+/// How often a letter has a message as a part of its own.
+pub(super) fn times_in(letter: &str, message: &str) -> usize {
+    let is_part = |at: usize| {
+        let (before, after) = (&letter[..at], &letter[at + message.len()..]);
+        (before.is_empty() || before.ends_with(BETWEEN))
+            && (after.is_empty() || after.starts_with(BETWEEN))
+    };
+    match message.is_empty() {
+        true => 0,
+        false => letter.match_indices(message).filter(|(at, _)| is_part(*at)).count(),
+    }
 }
 
 fn drop_letter(state: &mut State, ids: &[String]) {
@@ -318,4 +341,20 @@ fn mismatch(runs: Option<TurnId>) -> Error {
         None => "expected_turn_id does not match: no turn is running".to_owned(),
     };
     Error::invalid("expected_turn_id", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_a_part_of_its_own_and_not_of_another() {
+        assert_eq!(times_in("go on", "go on"), 1);
+        assert_eq!(times_in("first\n\ngo on\n\ngo on", "go on"), 2);
+        assert_eq!(times_in("a\n\nb\n\nc", "a\n\nb"), 1);
+        for other in ["do not go on", "go on now", "go on\nnow", "", "x\n\ngo on now"] {
+            assert_eq!(times_in(other, "go on"), 0, "{other}");
+        }
+        assert_eq!(times_in("x", ""), 0);
+    }
 }

@@ -1,13 +1,15 @@
 //! Teams of an earlier daemon: read from their files, put as their threads are, and told what waits.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_host::files;
 use rookery_model::{Result, TeamId, ThreadId, TurnErrorKind, TurnId};
-use rookery_teams::{Letter, Team};
+use rookery_teams::{Letter, MemberId, Message, Team};
 
 use super::desk::{Desk, Sent, load};
+use super::mail::{times_in, worded};
 use crate::core::blocking;
 use crate::rooms::Teams;
 use crate::{clock, secrets};
@@ -64,14 +66,27 @@ impl Teams {
     }
 
     /// Notes messages that are items of their threads, though the last daemon had no time to write down
-    /// that they were delivered.
+    /// that they were delivered. Of messages that say the same, the first ones were.
     async fn find_delivered(&self, team: &mut Team) {
         let mut delivered = Vec::new();
+        // How many of those that say the same to a member are accounted for.
+        let mut counts: HashMap<(MemberId, String), usize> = HashMap::new();
+        for message in team.mailbox.iter().filter(|message| message.delivered) {
+            *counts.entry((message.to.clone(), worded(team, message))).or_default() += 1;
+        }
         for message in team.mailbox.iter().filter(|message| !message.delivered) {
             let Some(member) = team.member(message.to.as_str()) else { continue };
-            let said = self.core.threads().said_since(member.thread, message.at).await;
-            let is_it = |text: &String| secrets::hidden(text).contains(&message.text);
-            if said.is_ok_and(|said| said.iter().any(is_it)) {
+            let words = worded(team, message);
+            let is_same = |one: &&Message| one.to == message.to && worded(team, one) == words;
+            let first = team.mailbox.iter().find(is_same).map_or(message.at, |first| first.at);
+            let Ok(said) = self.core.threads().said_since(member.thread, first).await else {
+                continue;
+            };
+            let times: usize =
+                said.iter().map(|text| times_in(&secrets::hidden(text), &words)).sum();
+            let count = counts.entry((message.to.clone(), words)).or_default();
+            if times > *count {
+                *count += 1;
                 delivered.push(message.id.clone());
             }
         }
@@ -103,11 +118,16 @@ impl Teams {
     fn expect_kept(&self, desk: &Arc<Desk>, team: &Team) {
         for member in &team.members {
             let Some(turn) = member.turn else { continue };
+            let mut known: Vec<String> = Vec::new();
             for text in self.core.threads().unheard(member.thread) {
-                let is_said = |one: &&rookery_teams::Message| text.contains(&one.text);
+                let hidden = secrets::hidden(&text).into_owned();
+                let is_said = |one: &&Message| {
+                    !known.contains(&one.id) && times_in(&hidden, &worded(team, one)) > 0
+                };
                 let waiting = team.undelivered(&member.id, &[]);
                 let ids: Vec<String> =
                     waiting.into_iter().filter(is_said).map(|one| one.id.clone()).collect();
+                known.extend(ids.iter().cloned());
                 if !ids.is_empty() {
                     let letter = Letter { turn, to: member.id.clone(), ids, text };
                     desk.change(|state| state.letters.push(Sent { letter, is_sent: true }));

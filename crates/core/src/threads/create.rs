@@ -47,6 +47,8 @@ pub struct NewThread {
     pub assignment: Option<Assignment>,
     /// Where its tools run.
     pub runner: RunnerUse,
+    /// The connection of the client that starts it: what it needs for that is judged in its mode.
+    pub client: u64,
     /// What makes it a child agent.
     pub child: Option<ChildOf>,
     /// Keys that the client lends, by which a provider tells its models.
@@ -103,7 +105,7 @@ impl Threads {
             runner: None,
             child: new.child.map(Box::new),
         };
-        let started = self.add_bound(thread, new.runner).await?;
+        let started = self.add_bound(thread, (new.runner, new.client)).await?;
         if let Some(warning) = warning {
             self.core.log().warn(Some(started.thread.id), warning);
         }
@@ -112,7 +114,7 @@ impl Threads {
 
     /// Puts a new thread into the world, at the runner that was chosen for it. If that fails, nothing is
     /// left of what was made there.
-    async fn add_bound(&self, mut thread: Thread, wanted: RunnerUse) -> Result<ThreadView> {
+    async fn add_bound(&self, mut thread: Thread, wanted: (RunnerUse, u64)) -> Result<ThreadView> {
         let runners = self.core.runners();
         let Some(bound) = runners.bind(thread.id, wanted, &thread.cwd).await? else {
             return self.add(thread, LiveThread::new).await;

@@ -53,6 +53,9 @@ impl Workflows {
             "name": run.script.name,
             "script_hash": run.script.hash,
             "max_agents": agents,
+            "source": run.script.kind.word(),
+            "path": run.script.path.as_ref().map(|path| path.to_string_lossy()),
+            "nested": run.nested,
             "prompt": beginning(&run.prompt, SHOWN),
         });
         Request {
@@ -62,7 +65,7 @@ impl Workflows {
             tool: TOOL.to_owned(),
             asked: Asked::Approval {
                 kind: ToolKind::Internal,
-                reason: format!("the workflow {} may start up to {agents} agents", run.script.name),
+                reason: reason(run),
                 input: input.to_string(),
                 argv: Vec::new(),
                 cwd: run.workspace.clone().unwrap_or_default(),
@@ -91,16 +94,35 @@ impl Workflows {
         if live.asking.lock().is_answering {
             return;
         }
-        let (decision, reason) = match answer {
-            Answer::Approved { .. } => (RunDecision::RunOnce, None),
-            Answer::Denied { message } => (RunDecision::Deny, message),
-            Answer::TimedOut => (RunDecision::Deny, Some("no answer came in time".to_owned())),
-            Answer::Cancelled | Answer::AtTerminal | Answer::Given(_) | Answer::Output { .. } => {
-                (RunDecision::Deny, Some("the request was taken back".to_owned()))
-            }
-        };
+        let (decision, reason) = decision_of(answer);
         if let Err(error) = self.carry_out(&live, decision, reason).await {
             tracing::warn!(%error, run = live.id, "a decision about a workflow was not carried out");
+        }
+    }
+
+    /// Takes up a run that waited when the last daemon ended: it asks again, unless it was answered and
+    /// that daemon had no time to carry the answer out.
+    pub(super) async fn ask_again(&self, live: &Arc<LiveRun>) -> Result<()> {
+        let answered = {
+            let world = self.core.look();
+            let of_run =
+                world.settled.values().filter(|it| it.tool == TOOL && it.call_id == live.id);
+            let answers = of_run.filter_map(|request| match &request.state {
+                RequestState::Settled(settled) => Some((request.asked_at, settled.answer.clone())),
+                RequestState::Pending => None,
+            });
+            // What a daemon took back when it ended is no answer.
+            let given = answers.filter(|(_, answer)| {
+                matches!(answer, Answer::Approved { .. } | Answer::Denied { .. })
+            });
+            given.max_by_key(|(at, _)| *at).map(|(_, answer)| answer)
+        };
+        match answered {
+            Some(answer) => {
+                let (decision, reason) = decision_of(answer);
+                self.carry_out(live, decision, reason).await.map(drop)
+            }
+            None => self.ask(live).await,
         }
     }
 
@@ -214,6 +236,7 @@ impl Workflows {
         let known = self.loaded_consents(&mut consents).await;
         let is_meant = |consent: &Consent| {
             consent.script_hash == run.script.hash
+                && consent.nested == run.nested
                 && consent.workspace == run.workspace
                 && consent.path == run.script.path
                 && consent.expires_at.is_none_or(|end| end > now)
@@ -228,6 +251,7 @@ impl Workflows {
         let known = self.loaded_consents(&mut consents).await;
         let new = Consent {
             script_hash: run.script.hash.clone(),
+            nested: run.nested.clone(),
             workspace: run.workspace.clone(),
             path: run.script.path.clone(),
             decided_at: now,
@@ -260,6 +284,29 @@ impl Workflows {
         }
         consents.get_or_insert_default()
     }
+}
+
+/// What an answer means for the run.
+fn decision_of(answer: Answer) -> (RunDecision, Option<String>) {
+    match answer {
+        Answer::Approved { .. } => (RunDecision::RunOnce, None),
+        Answer::Denied { message } => (RunDecision::Deny, message),
+        Answer::TimedOut => (RunDecision::Deny, Some("no answer came in time".to_owned())),
+        Answer::Cancelled | Answer::AtTerminal | Answer::Given(_) | Answer::Output { .. } => {
+            (RunDecision::Deny, Some("the request was taken back".to_owned()))
+        }
+    }
+}
+
+/// What the run asks for.
+fn reason(run: &Run) -> String {
+    let (name, agents) = (&run.script.name, run.cost.max_agents);
+    let nested: Vec<&str> = run.nested.keys().map(String::as_str).collect();
+    let also = match nested.is_empty() {
+        true => String::new(),
+        false => format!(", and run the workflows {}", nested.join(", ")),
+    };
+    format!("the workflow {name} may start up to {agents} agents{also}")
 }
 
 fn settled() -> Error {

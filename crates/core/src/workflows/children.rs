@@ -4,13 +4,18 @@
 use std::path::PathBuf;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
+use rookery_agent::providers::mock;
 use rookery_model::{ChildExit, Error, Lane, Mode, Result, ThreadId, TurnId, Words as _};
 use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{Dispatch, Done, Exit, Started, Work};
+use super::host::MAX_OUTPUT;
 use crate::children::{ChildDone, NewChild};
 use crate::core::Core;
 
+/// Why an agent fails that no model would answer.
+const NO_PROVIDER: &str = "provider_error: no provider is set up; set a key such as ANTHROPIC_API_KEY, or \
+                           name a provider in the settings (the mock among them)";
 /// Why no worktree is made in a mode that changes nothing.
 const PLANNING: &str = "no worktree is made in plan mode; restart the agent in another mode";
 /// Why no worktree is made for a thread that works elsewhere.
@@ -26,6 +31,9 @@ impl Dispatch for ByChildren {
     fn run(&self, work: Work, started: Started) -> BoxFuture<'static, Done> {
         let core = self.core.clone();
         async move {
+            if is_unanswered(&core, &work) {
+                return Done::failed(NO_PROVIDER.to_owned());
+            }
             let is_apart = match work.tree.is_some() {
                 true => needs_tree(&core, &work).await,
                 false => Ok(false),
@@ -46,6 +54,18 @@ impl Dispatch for ByChildren {
         }
         .boxed()
     }
+}
+
+/// Whether only the mock would answer, and only because nothing else is set up. A run of a thread has what
+/// that was started with, and a prompt that is written for the mock means it.
+fn is_unanswered(core: &Core, work: &Work) -> bool {
+    let agents = core.agents();
+    let is_provider = |model: &String| model.contains('/') || model == "mock";
+    let names_provider = work.model.as_ref().is_some_and(is_provider);
+    !agents.has_chosen_provider()
+        && work.thread.is_none()
+        && !names_provider
+        && !mock::is_scripted(&work.prompt)
 }
 
 /// Whether an agent needs a worktree to be apart: not if it can only read.
@@ -143,7 +163,10 @@ fn new_child(work: &Work, parent: Option<(ThreadId, TurnId)>, tree: Option<PathB
         model: work.model.clone(),
         tools: None,
         schema: work.schema.clone(),
+        // The script gets what the agent really said.
+        max_chars: Some(MAX_OUTPUT),
         timeout: Some(work.timeout),
+        has_own_limit: true,
         cwd: work.cwd.clone(),
         thread: work.thread,
         tree,

@@ -2,7 +2,7 @@
 //!
 //! What cannot be read is none; the file is then moved aside by whoever reads it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use rookery_model::{Timestamp, Usage};
@@ -62,6 +62,8 @@ pub(crate) struct KeptResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Consent {
     pub(crate) script_hash: String,
+    /// The scripts that it may run, by name and hash.
+    pub(crate) nested: BTreeMap<String, String>,
     pub(crate) workspace: Option<PathBuf>,
     pub(crate) path: Option<PathBuf>,
     pub(crate) decided_at: Timestamp,
@@ -140,6 +142,11 @@ fn read_worktree(value: &Value) -> Option<KeptTree> {
     Some(KeptTree { path: members.path("path")?, branch: members.text("branch") })
 }
 
+fn read_nested(value: Option<&Value>) -> BTreeMap<String, String> {
+    let members = value.and_then(Value::as_object).into_iter().flatten();
+    members.filter_map(|(name, hash)| Some((name.clone(), hash.as_str()?.to_owned()))).collect()
+}
+
 fn key(key: &LaunchKey) -> Value {
     json!({
         "occurrence": key.occurrence,
@@ -191,6 +198,7 @@ impl Consent {
     pub(super) fn to_json(&self) -> Value {
         json!({
             "script_hash": self.script_hash,
+            "nested": self.nested,
             "workspace": path(&self.workspace),
             "source_path": path(&self.path),
             "approved_capabilities": ["child_agents"],
@@ -203,6 +211,7 @@ impl Consent {
         let members = Members::of(value)?;
         Some(Consent {
             script_hash: members.text("script_hash")?,
+            nested: read_nested(members.get("nested")),
             workspace: members.path("workspace"),
             path: members.path("source_path"),
             decided_at: members.time("decided_at")?,
@@ -358,6 +367,7 @@ impl Run {
             "approval": self.approval.as_ref().map(approval),
             "cost": [self.cost.min_agents, self.cost.max_agents],
             "cost_warning": self.cost.warning,
+            "nested": self.nested,
             "error": self.error,
             "report": self.report,
             "workspace": path(&self.workspace),
@@ -395,6 +405,7 @@ impl Run {
                 max_agents: cost(1)?,
                 warning: members.text("cost_warning"),
             },
+            nested: read_nested(members.get("nested")),
             error: members.text("error"),
             report: members.text("report"),
             workspace: members.path("workspace"),

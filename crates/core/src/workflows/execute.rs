@@ -1,12 +1,13 @@
 //! The task of a run: runs the script, again if it has to be, until the run is over.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rookery_model::{Error, Result};
 use rookery_scripts::{Finished, Host, RunInput, Script, ScriptError};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::dispatch::Dispatch;
 use super::host::{RunHost, output};
@@ -25,6 +26,9 @@ enum End {
     Replay,
     Daemon,
 }
+
+/// The place of a run among those whose scripts run, unless it is lent to others.
+type Slot = Option<OwnedSemaphorePermit>;
 
 impl Workflows {
     /// Runs a run in a task of its own, unless one is at it.
@@ -59,7 +63,7 @@ impl Workflows {
             () = self.core.stopping() => return Ok(()),
         };
         // It is never closed.
-        let _slot = slot.map_err(|error| Error::failed(error.to_string()))?;
+        let mut slot = Some(slot.map_err(|error| Error::failed(error.to_string()))?);
         loop {
             let begun = live.decide(|run, changes| {
                 if run.status == RunStatus::Queued {
@@ -70,7 +74,7 @@ impl Workflows {
                 Ok(())
             });
             begun.await?;
-            match self.run_once(live).await? {
+            match self.run_once(live, &mut slot).await? {
                 End::Replay => {}
                 End::Stopped | End::Daemon => return Ok(()),
                 End::TimedOut => {
@@ -89,7 +93,7 @@ impl Workflows {
     }
 
     /// Runs the script once, from its beginning.
-    async fn run_once(&self, live: &Arc<LiveRun>) -> Result<End> {
+    async fn run_once(&self, live: &Arc<LiveRun>, slot: &mut Slot) -> Result<End> {
         let run = live.run();
         let (files, id) = (live.files.clone(), live.id.clone());
         let body = run.script.body.clone().unwrap_or_default();
@@ -116,8 +120,23 @@ impl Workflows {
             () = self.core.stopping() => End::Daemon,
             () = reached(&mut control, |control| control.replays > replays) => End::Replay,
             () = run_out(&mut clock, limit) => End::TimedOut,
+            never = self.lend(live, slot) => match never {},
             finished = rookery_scripts::run(script, input, host) => End::Finished(finished),
         })
+    }
+
+    /// Gives the place of a run to others while it is paused. Once it goes on it does so at once, and takes
+    /// a place as soon as there is one.
+    async fn lend(&self, live: &LiveRun, slot: &mut Slot) -> Infallible {
+        let mut control = live.control.subscribe();
+        loop {
+            if slot.is_none() {
+                reached(&mut control, |control| !control.is_paused).await;
+                *slot = Arc::clone(&self.room().active).acquire_owned().await.ok();
+            }
+            reached(&mut control, |control| control.is_paused).await;
+            *slot = None;
+        }
     }
 
     async fn complete(&self, live: &Arc<LiveRun>, finished: Finished) -> Result<()> {

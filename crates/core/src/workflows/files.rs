@@ -250,6 +250,7 @@ mod tests {
         let files = RunFiles::new(Some(dir.path().to_owned()));
         let consent = Consent {
             script_hash: "h".to_owned(),
+            nested: [("inner".to_owned(), "i".to_owned())].into(),
             workspace: Some("/w".into()),
             path: None,
             decided_at: clock::wall(),

@@ -23,7 +23,7 @@ use crate::worktrees::KeptTree;
 /// Characters of an answer that are shown in short.
 const PREVIEW: usize = 300;
 /// Longest answer that a script gets, in bytes.
-const MAX_OUTPUT: usize = 256 << 10;
+pub(super) const MAX_OUTPUT: usize = 256 << 10;
 /// Longest line that is announced whole, in bytes.
 const MAX_LINE: usize = 4 << 10;
 /// The phase of agents that are started before any phase began.
@@ -171,11 +171,17 @@ impl Host for RunHost {
     }
 
     fn script(&self, name: String) -> BoxFuture<'static, Result<String, HostError>> {
-        let (core, workspace) =
-            (self.live.core.clone(), self.live.look(|run| run.workspace.clone()));
+        let core = self.live.core.clone();
+        let (workspace, approved) =
+            self.live.look(|run| (run.workspace.clone(), run.nested.get(&name).cloned()));
         async move {
             let found = core.workflows().find_script(&name, workspace).await;
             let found = found.map_err(|error| HostError::Refused(error.to_string()))?;
+            if approved.as_ref() != Some(&found.hash) {
+                let what = if approved.is_some() { "changed since" } else { "not named when" };
+                let message = format!("the workflow {name} was {what} this run was planned");
+                return Err(HostError::Refused(message));
+            }
             found.body.ok_or_else(|| HostError::Refused(format!("the workflow {name} has no text")))
         }
         .boxed()

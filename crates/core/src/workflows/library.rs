@@ -3,6 +3,7 @@
 //! Files of a workspace are read below it only, whatever its links say. One that is broken hides no other.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rookery_host::{Beneath, EntryKind};
 use rookery_model::{Error, Result, Timestamp};
@@ -10,6 +11,7 @@ use rookery_scripts::names::{ENDING, OF_OTHERS, OF_WORKSPACE, OTHER_ENDING};
 use rookery_scripts::{Limits, MAX_SOURCE, Script, built_in, hash};
 
 use super::files::is_name;
+use super::scan::{self, Scan};
 use super::types::{ScriptInfo, ScriptKind};
 use crate::clock;
 use crate::core::blocking;
@@ -104,13 +106,14 @@ impl Workflows {
         if query.with_user {
             folders.extend(self.user_folders());
         }
-        let limits = self.limits();
+        let (limits, known) = (self.limits(), Arc::clone(&self.room().scripts));
         blocking(move || {
             let mut found = Scripts::default();
             if query.with_built_in {
                 found.scripts.extend(shipped(limits));
             }
-            folders.iter().for_each(|folder| folder.read(limits, &mut found));
+            let scan = known.scan();
+            folders.iter().for_each(|folder| folder.read(&scan, limits, &mut found));
             found
                 .scripts
                 .sort_by(|one, other| (&one.name, &one.path).cmp(&(&other.name, &other.path)));
@@ -120,7 +123,7 @@ impl Workflows {
     }
 
     /// All scripts that a workspace can run: its own first, then the user's, then ours.
-    async fn all(&self, workspace: Option<PathBuf>) -> Result<Vec<ScriptInfo>> {
+    pub(super) async fn all(&self, workspace: Option<PathBuf>) -> Result<Vec<ScriptInfo>> {
         let query = ScriptQuery { workspace, with_user: true, with_built_in: true };
         let mut all = self.scripts(query).await?.scripts;
         all.sort_by_key(|script| std::cmp::Reverse(script.kind));
@@ -151,8 +154,15 @@ impl Workflows {
         if id.is_none() && name.is_none() {
             return Err(Error::invalid("script_id", "script_id or name is needed"));
         }
-        let workspace = workspace.or_else(|| Some(self.core.agents().cwd()));
-        let found = self.all(workspace).await?.into_iter().find(|script| {
+        let all = match kind {
+            // Nothing else can be meant.
+            Some(ScriptKind::BuiltIn) => {
+                let query = ScriptQuery { with_built_in: true, ..ScriptQuery::default() };
+                self.scripts(query).await?.scripts
+            }
+            _ => self.all(workspace.or_else(|| Some(self.core.agents().cwd()))).await?,
+        };
+        let found = all.into_iter().find(|script| {
             id.is_none_or(|id| script.id == id)
                 && name.is_none_or(|name| script.name == name)
                 && kind.is_none_or(|kind| script.kind == kind)
@@ -232,14 +242,14 @@ impl Workflows {
 }
 
 impl Folder {
-    fn read(&self, limits: Limits, found: &mut Scripts) {
+    fn read(&self, scan: &Scan<'_>, limits: Limits, found: &mut Scripts) {
         let Ok(root) = Beneath::new(&self.root) else { return };
         let mut files = Vec::new();
         self.gather(&root, &self.path, 0, &mut files);
         files.sort();
         for inner in files {
             let path = self.root.join(&inner);
-            match self.script(&root, &inner, limits) {
+            match self.script(&root, &inner, scan, limits) {
                 Ok(script) => found.scripts.push(script),
                 Err(message) => found.problems.push(ScriptProblem { path, message }),
             }
@@ -269,8 +279,10 @@ impl Folder {
         &self,
         root: &Beneath,
         inner: &Path,
+        scan: &Scan<'_>,
         limits: Limits,
     ) -> std::result::Result<ScriptInfo, String> {
+        scan.check()?;
         let path = self.root.join(inner);
         let file = root.open(inner).map_err(|error| error.to_string())?;
         let modified = file.metadata().and_then(|known| known.modified()).ok();
@@ -279,7 +291,7 @@ impl Folder {
         let at = at.map_or_else(clock::wall, Timestamp::from_micros);
         let bytes = root.read_start(inner, MAX_SOURCE + 1).map_err(|error| error.to_string())?;
         let text = String::from_utf8(bytes).map_err(|_| "the file is no UTF-8".to_owned())?;
-        let script = Script::read(&text).map_err(|error| error.to_string())?;
+        let script = scan.read(&text)?;
         let place = hash(path.as_os_str().as_encoded_bytes());
         let id = format!("{}:{}", self.kind.word(), &place[..16]);
         let limits = limits.lowered(script.limits.as_ref()).unwrap_or(limits);
@@ -300,7 +312,7 @@ impl Folder {
         }
         let root = Beneath::new(&self.root).map_err(failed)?;
         root.put(&inner, body.as_bytes(), replaces).map_err(failed)?;
-        self.script(&root, &inner, limits).map_err(Error::failed)
+        self.script(&root, &inner, &scan::Scripts::default().scan(), limits).map_err(Error::failed)
     }
 }
 

@@ -18,6 +18,7 @@ mod library;
 mod live;
 mod plan;
 mod room;
+mod scan;
 mod task;
 #[cfg(test)]
 mod tests;

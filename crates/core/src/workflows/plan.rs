@@ -1,10 +1,11 @@
 //! A run is planned: its script is found or written, read, and asked for.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rookery_agent::providers::Loan;
 use rookery_model::{Error, Result, ThreadId, TurnId};
-use rookery_scripts::{Limits, Script, built_in};
+use rookery_scripts::{Form, Limits, Script, built_in};
 use serde_json::Value;
 
 use super::types::{
@@ -103,13 +104,18 @@ impl Workflows {
         let workspace = self.workspace_of(new)?;
         let found = self.source_of(new, &workspace).await?;
         let source = found.body.clone().unwrap_or_default();
-        let script = blocking(move || Script::read(&source)).await?;
-        let script = script.map_err(|error| Error::failed(error.to_string()))?;
-        script
-            .check_arguments(&new.arguments)
-            .map_err(|why| Error::invalid("arguments", format!("arguments do not fit: {why}")))?;
+        let arguments = new.arguments.clone();
+        let script = blocking(move || {
+            let script = Script::read(&source).map_err(|error| Error::failed(error.to_string()))?;
+            script.check_arguments(&arguments).map_err(|why| {
+                Error::invalid("arguments", format!("arguments do not fit: {why}"))
+            })?;
+            Ok::<_, Error>(script)
+        });
+        let script = script.await??;
         let limits = self.limits_for(&script)?.lowered(new.limits.as_ref());
         let limits = limits.map_err(|error| Error::invalid("limits", error.message))?;
+        let nested = self.nested_of(&script, &new.arguments, &workspace).await?;
         let cost = cost(found.kind, &limits);
         let phases = declared(&script);
         let now = clock::wall();
@@ -124,6 +130,7 @@ impl Workflows {
             phases,
             agents: Vec::new(),
             approval: None,
+            nested,
             cost,
             error: None,
             report: None,
@@ -137,6 +144,28 @@ impl Workflows {
             started_at: None,
             completed_at: None,
         })
+    }
+
+    /// The saved scripts that a script may run: those whose names it or its arguments have. They are
+    /// approved with it, and no other is run.
+    async fn nested_of(
+        &self,
+        script: &Script,
+        arguments: &Value,
+        workspace: &std::path::Path,
+    ) -> Result<BTreeMap<String, String>> {
+        if script.form != Form::Bare || !script.source.contains("workflow") {
+            return Ok(BTreeMap::new());
+        }
+        let arguments = arguments.to_string();
+        let is_named = |name: &str| script.source.contains(name) || arguments.contains(name);
+        let all = self.all(Some(workspace.to_owned())).await?;
+        let mut nested = BTreeMap::new();
+        for other in all.into_iter().filter(|it| it.name != script.name && is_named(&it.name)) {
+            // The first of a name is the one that is run.
+            nested.entry(other.name).or_insert(other.hash);
+        }
+        Ok(nested)
     }
 
     /// The limits that hold for a script.

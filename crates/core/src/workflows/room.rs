@@ -14,6 +14,7 @@ use super::dispatch::Dispatch;
 use super::encode::Consent;
 use super::files::RunFiles;
 use super::live::LiveRun;
+use super::scan::Scripts;
 use super::types::{Run, RunStatus, RunSummary};
 use crate::core::{Core, blocking};
 use crate::rooms::Workflows;
@@ -40,6 +41,8 @@ pub(crate) enum Entry {
 pub(crate) struct Room {
     pub(super) files: RunFiles,
     runs: Mutex<BTreeMap<String, Entry>>,
+    /// Scripts of files that were read.
+    pub(super) scripts: Arc<Scripts>,
     loaded: OnceCell<()>,
     pub(super) active: Arc<Semaphore>,
     /// Held while consents are changed.
@@ -53,6 +56,7 @@ impl Room {
         Room {
             files: RunFiles::new(dir),
             runs: Mutex::default(),
+            scripts: Arc::default(),
             loaded: OnceCell::new(),
             active: Arc::new(Semaphore::new(MAX_ACTIVE)),
             consents: tokio::sync::Mutex::default(),
@@ -143,7 +147,7 @@ impl Workflows {
                 }
             }
             for live in waiting {
-                if let Err(error) = self.ask(&live).await {
+                if let Err(error) = self.ask_again(&live).await {
                     tracing::warn!(%error, run = live.id, "a run cannot ask for its approval again");
                 }
             }

@@ -846,3 +846,120 @@ async fn a_damaged_record_hides_no_other() {
     let aside = std::fs::read_dir(runs.join(&bad.id)).unwrap();
     assert!(aside.flatten().any(|entry| entry.file_name().to_string_lossy().contains(".corrupt-")));
 }
+
+/// A core whose agents are children, and the mock answers if it may.
+async fn with_children(provider: Option<&str>) -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Arc::new(Fake::default());
+    let core = core_with(dir.path(), &fake, WorkflowSettings::default(), provider).await;
+    *core.inner.workflows.dispatch.lock() = None;
+    World { dir, fake, core }
+}
+
+#[tokio::test]
+async fn a_script_gets_all_that_an_agent_said() {
+    let world = with_children(None).await;
+    let prompt = format!("MOCK_SCRIPT:[{{\"text\": \"{}\"}}]", "x".repeat(5_000));
+    let run = world.run(&format!("return String((await agent({})).length)", json!(prompt))).await;
+    assert_eq!(run.report.as_deref(), Some("5000"), "{run:?}");
+}
+
+#[tokio::test]
+async fn without_a_provider_agents_fail_and_nothing_is_made_up() {
+    let world = with_children(None).await;
+    let run = world.run("return String(await agent('why is the build slow'))").await;
+    assert_eq!((run.status, run.report.as_deref()), (RunStatus::Completed, Some("null")));
+    assert_eq!(run.agents[0].status, AgentStatus::Failed);
+    let error = run.agents[0].error.as_deref().unwrap();
+    assert!(error.contains("no provider is set up"), "{error}");
+    // Whoever chose the mock wants it, in the settings or in the script.
+    let named = "return String(await agent('hello', { model: 'mock/mock' }))";
+    assert_ne!(world.run(named).await.report.as_deref(), Some("null"));
+    let chosen = with_children(Some("mock")).await;
+    let run = chosen.run("return String(await agent('why is the build slow'))").await;
+    assert_ne!(run.report.as_deref(), Some("null"), "{run:?}");
+}
+
+#[tokio::test]
+async fn attack_a_schema_that_doubles_is_refused_before_anything_is_asked() {
+    let world = World::new().await;
+    let mut definitions = serde_json::Map::new();
+    definitions.insert("a0".to_owned(), json!({ "type": "null" }));
+    for number in 1..=40 {
+        let below = json!({ "$ref": format!("#/$defs/a{}", number - 1) });
+        definitions.insert(format!("a{number}"), json!({ "allOf": [below, below] }));
+    }
+    let schema = json!({ "$defs": definitions, "$ref": "#/$defs/a40" });
+    let source = format!(
+        "export const meta = {{ name: 'test', description: 'd', argumentsSchema: {schema} }}\nreturn 1"
+    );
+    let new = NewRun { script: Some(source), ..script("") };
+    let error = world.core.workflows().plan(new).await.unwrap_err();
+    assert!(error.message().contains("steps"), "{error}");
+    assert!(world.core.requests().list().is_empty());
+}
+
+#[tokio::test]
+async fn a_nested_script_is_approved_with_the_one_that_names_it() {
+    let world = World::new().await;
+    let workflows = world.core.workflows();
+    let dir = world.dir.path().join(".agents/workflows");
+    std::fs::create_dir_all(&dir).unwrap();
+    let inner = |body: &str| text(body).replace("'test'", "'inner-one'");
+    let file = dir.join("inner-one.workflow.js");
+    std::fs::write(&file, inner("return 'first'")).unwrap();
+    let body = "try { return await workflow('inner-one') } catch (e) { return e.message }";
+    let run = world.plan(body).await;
+    assert_eq!(run.nested.keys().collect::<Vec<_>>(), ["inner-one"]);
+    let asked = world.core.requests().list();
+    assert!(format!("{asked:?}").contains("run the workflows inner-one"), "{asked:?}");
+    let always = RunDecision::AlwaysForScriptAndWorkspace;
+    workflows.approve(&run.id, always, None, "test").await.unwrap();
+    assert_eq!(world.ended(&run.id).await.report.as_deref(), Some("first"));
+    assert!(!workflows.plan(script(body)).await.unwrap().needs_approval);
+    // Another text under the same name is not what was approved.
+    let run = world.plan("await agent('wait'); return await workflow('inner-one')").await;
+    let gate = world.fake.gate("wait");
+    workflows.approve(&run.id, RunDecision::RunOnce, None, "test").await.unwrap();
+    std::fs::write(&file, inner("return 'second'")).unwrap();
+    gate.add_permits(1);
+    let ended = world.ended(&run.id).await;
+    assert_eq!(ended.status, RunStatus::Failed);
+    assert!(ended.error.unwrap().contains("changed since this run was planned"));
+    assert!(workflows.plan(script(body)).await.unwrap().needs_approval);
+}
+
+#[tokio::test]
+async fn an_answer_that_the_last_daemon_did_not_carry_out_is_carried_out() {
+    for (answer, status) in [
+        (Answer::Approved { remember: false }, RunStatus::Completed),
+        (Answer::Denied { message: None }, RunStatus::Failed),
+    ] {
+        let world = World::new().await;
+        let run = world.plan("return 'ran'").await;
+        let record =
+            world.dir.path().join("data/dynamic-workflows/runs").join(&run.id).join("run.json");
+        let before = std::fs::read(&record).unwrap();
+        let request = world.core.requests().list()[0].id;
+        world.core.requests().resolve(request, answer, "elsewhere").await.unwrap();
+        world.ended(&run.id).await;
+        world.core.stop(StopKind::KeepTerminals).await.unwrap();
+        // As a daemon leaves it that was killed right after the answer.
+        std::fs::write(&record, before).unwrap();
+        let core = core_in(world.dir.path(), &world.fake, WorkflowSettings::default()).await;
+        let world = World { core, ..world };
+        assert_eq!(world.ended(&run.id).await.status, status);
+        assert!(world.core.requests().list().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn paused_runs_hold_up_no_others() {
+    let world = World::new().await;
+    for _ in 0..16 {
+        let id = world.start("await agent('HANG')").await;
+        world.until(&id, |run| !run.agents.is_empty()).await;
+        world.core.workflows().pause(&id, false, None).await.unwrap();
+    }
+    assert_eq!(world.run("return 'through'").await.report.as_deref(), Some("through"));
+}

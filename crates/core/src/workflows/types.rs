@@ -1,5 +1,6 @@
 //! Runs of workflows, as everyone sees them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rookery_model::{ThreadId, Timestamp, TurnId, Usage};
@@ -241,6 +242,8 @@ pub struct Run {
     pub agents: Vec<RunAgent>,
     /// What was decided about it.
     pub approval: Option<RunApproval>,
+    /// Saved scripts that it may run, by name, with the hash that each had when the run was planned.
+    pub nested: BTreeMap<String, String>,
     /// What it may cost.
     pub cost: CostEstimate,
     /// Why it failed.

@@ -55,6 +55,8 @@ pub(crate) const PROVIDER: Provider = Provider {
     secrets: &[],
     has_default_workspace: true,
     whereabouts: Whereabouts::FilesHere,
+    makes_place: true,
+    programs: |_| Vec::new(),
     check: |config| Settings::read(config).map(drop),
     hint: |env, _| Box::pin(hint(env)),
     open: |opening| Box::pin(open(opening)),

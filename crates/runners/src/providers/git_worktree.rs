@@ -53,6 +53,12 @@ pub(crate) const PROVIDER: Provider = Provider {
     secrets: &[],
     has_default_workspace: true,
     whereabouts: Whereabouts::Here,
+    makes_place: true,
+    programs: |config| {
+        let lines = Settings::read(config).map(|settings| settings.setup).unwrap_or_default();
+        let command = |line| vec!["/bin/sh".to_owned(), "-c".to_owned(), line];
+        lines.into_iter().map(command).collect()
+    },
     check: |config| Settings::read(config).map(drop),
     hint: |env, _| {
         Box::pin(async move {

@@ -61,6 +61,8 @@ pub(crate) const PROVIDER: Provider = Provider {
     secrets: &["token"],
     has_default_workspace: false,
     whereabouts: Whereabouts::Away,
+    makes_place: false,
+    programs: |_| Vec::new(),
     check: |config| Settings::read(config).map(drop),
     hint: |env, config| {
         let hint = move || {

@@ -70,6 +70,8 @@ pub(crate) const PROVIDER: Provider = Provider {
     secrets: &[],
     has_default_workspace: false,
     whereabouts: Whereabouts::Away,
+    makes_place: false,
+    programs: connect::programs,
     check: |config| Settings::read(config).map(drop),
     hint: |env, config| {
         Box::pin(async move {

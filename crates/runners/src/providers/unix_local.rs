@@ -37,6 +37,8 @@ pub(crate) const PROVIDER: Provider = Provider {
     secrets: &[],
     has_default_workspace: false,
     whereabouts: Whereabouts::Here,
+    makes_place: false,
+    programs: |_| Vec::new(),
     check: |config| Fields::new(config)?.path("root").map(drop),
     hint: |_, _| Box::pin(std::future::ready(None)),
     open: |opening| Box::pin(open(opening)),

@@ -56,6 +56,7 @@ struct State {
     /// Calls without a reply, and how many bytes each asks.
     waiting: RefCell<BTreeMap<u64, usize>>,
     checkpoints: RefCell<BTreeMap<String, Value>>,
+    agents: Cell<u32>,
     lines: Cell<u32>,
     phases: Cell<u32>,
     saves: Cell<u32>,
@@ -80,6 +81,7 @@ impl ScriptThread {
             last: Cell::new(0),
             waiting: RefCell::default(),
             checkpoints: RefCell::new(self.input.checkpoints),
+            agents: Cell::new(0),
             lines: Cell::new(0),
             phases: Cell::new(0),
             saves: Cell::new(0),
@@ -293,7 +295,9 @@ impl State {
                 let message = format!("more than {MAX_WAITING} bytes of prompts wait");
                 return Err(ScriptError::new(ErrorKind::LimitExceeded, message));
             }
-            Call::Agent(id, Box::new(self.shared.launch(launch, &self.input.limits)?))
+            let launch = self.shared.launch(launch)?;
+            count(&self.agents, self.input.limits.max_agents_per_run, "agents")?;
+            Call::Agent(id, Box::new(launch))
         };
         self.send(call)?;
         self.last.set(id);

@@ -27,6 +27,11 @@ use crate::provider::{
 /// What it says unless told otherwise, piece by piece.
 const DEFAULT_REPLY: [&str; 3] = ["hello", " from", " roder"];
 
+/// Whether a prompt is written for the mock: it has a script, or a word that makes it do something.
+pub fn is_scripted(prompt: &str) -> bool {
+    prompt.contains(script::MARK) || triggers::is_word_in(prompt)
+}
+
 /// The scripted model.
 #[derive(Clone, Debug)]
 pub struct Mock {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::provider::{Entry, EntryBody};
 
 /// What a script begins with.
-const MARK: &str = "MOCK_SCRIPT:";
+pub(super) const MARK: &str = "MOCK_SCRIPT:";
 
 /// How many steps a script may have.
 const STEP_LIMIT: usize = 10_000;

@@ -76,6 +76,11 @@ const TRIGGERS: [Trigger; 6] = [
 /// The word that makes it answer with a review.
 const REVIEW_WORD: &str = "FAKE_REVIEW_FINDINGS";
 
+/// Whether a text has one of the words.
+pub(super) fn is_word_in(text: &str) -> bool {
+    text.contains(REVIEW_WORD) || TRIGGERS.iter().any(|trigger| text.contains(trigger.word))
+}
+
 /// What the conversation triggers next, if anything.
 pub(super) fn fire(entries: &[Entry]) -> Option<Attempt> {
     let is_said = |word: &str| {

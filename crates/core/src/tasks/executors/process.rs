@@ -162,7 +162,10 @@ impl Site {
             None => directory(task).await.map(Site::Here),
             Some(runner) => {
                 let cwd = parse_of(task)?.cwd;
-                core.runners().task_place(runner, cwd.as_deref()).await.map(Site::Runner)
+                core.runners()
+                    .task_place(runner, cwd.as_deref(), task.thread)
+                    .await
+                    .map(Site::Runner)
             }
         }
     }
@@ -281,7 +284,7 @@ async fn abandon(core: Core, task: Task) {
     if lives_on {
         // A runner that cannot be reached must not hold up the start.
         core.clone().inner.runtime.spawn(async move {
-            match core.runners().task_place(&runner, None).await {
+            match core.runners().task_place(&runner, None, task.thread).await {
                 Ok(place) => drop(place.session.end_command(&command_id(&task)).await),
                 Err(error) => {
                     tracing::warn!(%error, task = %task.id, "a command at a runner may live on");

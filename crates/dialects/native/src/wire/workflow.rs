@@ -166,6 +166,14 @@ pub struct WorkflowRun {
     pub description: Option<String>,
     /// SHA-256 of the script.
     pub script_hash: String,
+    /// Where the script comes from: `generated`, `built_in`, `user` or `workspace`.
+    pub source: String,
+    /// The file of the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// Saved workflows that it may run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<String>,
     pub prompt: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<PathBuf>,
@@ -246,6 +254,9 @@ impl From<&core::Run> for WorkflowRun {
             head: (&run.summary()).into(),
             description: run.script.description.clone(),
             script_hash: run.script.hash.clone(),
+            source: run.script.kind.word().to_owned(),
+            path: run.script.path.clone(),
+            nested: run.nested.keys().cloned().collect(),
             prompt: run.prompt.clone(),
             workspace: run.workspace.clone(),
             max_agents: run.cost.max_agents,

@@ -1,7 +1,8 @@
 //! Runners: listed, selected, opened, held, let go of and deleted.
 
 use rookery_core::{
-    Deleted, NewDestination, PortAction, RunnerAction, RunnerChange, RunnerState, TakenSnapshot,
+    Deleted, NewDestination, Opener, PortAction, RunnerAction, RunnerChange, RunnerState,
+    TakenSnapshot,
 };
 use rookery_model as model;
 use rookery_wire::rpc::NoParams;
@@ -80,7 +81,8 @@ pub(crate) async fn session(
 ) -> Result<RunnersSessionResult, Error> {
     let thread = thread(&cx, params.thread_id.as_deref())?;
     let runners = cx.core.runners();
-    let session = cx.flushed(runners.session(thread, params.ensure)).await?;
+    let by = Opener { client: cx.client.number(), thread };
+    let session = cx.flushed(runners.session(by, params.ensure)).await?;
     let session = session.and_then(|session| {
         Some(Dual(RunnerSessionState {
             provider_id: session.status.provider,

@@ -44,6 +44,7 @@ pub(crate) async fn start(cx: Cx, params: ThreadStartParams) -> Result<ThreadSta
         developer_instructions: params.developer_instructions,
         external_tools: external.collect(),
         runner: runner(params.runner),
+        client: cx.client.number(),
         keys: cx.client.keys(),
         ..NewThread::default()
     };

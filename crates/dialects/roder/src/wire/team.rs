@@ -292,8 +292,15 @@ pub struct TeamCleanupResult {
 }
 
 /// Params of `team/pane/focus` and `team/pane/cleanup`, which no server without panes reads.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct TeamPaneParams {}
+
+impl<'de> Deserialize<'de> for TeamPaneParams {
+    /// Whatever is sent: the answer is the same.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| TeamPaneParams {})
+    }
+}
 
 /// Params of `team/member/started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

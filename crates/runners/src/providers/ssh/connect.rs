@@ -44,6 +44,32 @@ impl Settings {
     }
 }
 
+/// Options of ssh by which it runs programs of this machine, or loads them.
+const RUNNING: [&str; 6] = [
+    "proxycommand",
+    "localcommand",
+    "knownhostscommand",
+    "pkcs11provider",
+    "securitykeyprovider",
+    "xauthlocation",
+];
+
+/// What a configuration has run on this machine besides the usual client.
+pub(super) fn programs(config: &Value) -> Vec<Vec<String>> {
+    let Ok(settings) = Settings::read(config) else { return Vec::new() };
+    let runs = |option: &String| {
+        let name = option.trim_start().split(['=', ' ', '\t']).next().unwrap_or_default();
+        let name = name.trim_matches('"').to_ascii_lowercase();
+        // Whatever is written in another way than options are is taken for one of them.
+        RUNNING.contains(&&*name) || !name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    if settings.program == "ssh" && !settings.options.iter().any(runs) {
+        return Vec::new();
+    }
+    let options = settings.options.iter().flat_map(|option| ["-o".to_owned(), option.clone()]);
+    vec![[settings.program.clone()].into_iter().chain(options).chain([settings.target]).collect()]
+}
+
 /// A name that ssh takes for nothing else.
 pub(super) fn plain(member: &'static str, name: String) -> Result<String, RunnerError> {
     let fits = !name.starts_with('-') && !name.contains([' ', '\t', '@', '/', '\'', '"']);
@@ -167,6 +193,35 @@ pub(super) fn refused(client: &Client, said: &[u8], complained: &[u8]) -> Runner
             let complained = String::from_utf8_lossy(complained);
             let last = complained.lines().last().unwrap_or("the connection was closed").trim();
             RunnerError::failed(format!("cannot connect to {target}: {last}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_runs_programs_here_is_told_from_what_only_connects() {
+        let of = |more: Value| {
+            let mut config = json!({ "host": "far", "root": "/srv" });
+            config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            programs(&config)
+        };
+        assert!(of(json!({})).is_empty());
+        assert!(of(json!({ "options": ["StrictHostKeyChecking=no", "Port 22"] })).is_empty());
+        assert_eq!(of(json!({ "ssh_command": "/tmp/shim" })), [["/tmp/shim", "far"]]);
+        for option in [
+            "ProxyCommand=touch x",
+            "proxycommand touch x",
+            " LocalCommand=touch x",
+            "\"ProxyCommand\"=touch x",
+            "Proxy\\Command=x",
+            "PKCS11Provider=/tmp/x.so",
+        ] {
+            assert_eq!(of(json!({ "options": [option] })), [["ssh", "-o", option, "far"]]);
         }
     }
 }

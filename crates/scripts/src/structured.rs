@@ -1,37 +1,21 @@
 //! Answers that have to fit a JSON Schema: what the model is told about it, and how its answer is read.
-//!
-//! Pure: a schema that refers to files or pages is refused.
 
-use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-/// The longest schema, as text.
-const SCHEMA_LIMIT: usize = 64 << 10;
-/// The longest explanation of why an answer does not fit.
-const REASON_LIMIT: usize = 300;
+use crate::schema;
 
 /// A schema that answers are held against.
-pub struct Schema {
-    text: String,
-    validator: Validator,
-}
+#[derive(Clone, Debug)]
+pub struct Schema(Value);
 
 impl Schema {
-    /// Reads a schema.
+    /// Reads a schema. It blocks.
     ///
     /// # Errors
     /// If it is none, is too long, or refers to something outside of itself.
     pub fn read(schema: &Value) -> Result<Self, String> {
-        let text = schema.to_string();
-        if text.len() > SCHEMA_LIMIT {
-            return Err(format!("the schema is longer than {SCHEMA_LIMIT} bytes"));
-        }
-        // Patterns in time linear to what they are matched with: the schema is not ours.
-        let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
-        let validator = options
-            .build(schema)
-            .map_err(|error| shortened(&format!("no JSON Schema: {error}")))?;
-        Ok(Self { text, validator })
+        schema::check(schema)?;
+        Ok(Self(schema.clone()))
     }
 
     /// What the model is told.
@@ -39,22 +23,19 @@ impl Schema {
         format!(
             "Your last message has to be one JSON value that fits this JSON Schema, and nothing \
              else: no words around it.\n{}",
-            self.text
+            self.0
         )
     }
 
-    /// The value that a text has.
+    /// The value that a text has. It blocks.
     ///
     /// # Errors
     /// If there is none, or it does not fit; in words for the model.
     pub fn value(&self, text: &str) -> Result<Value, String> {
         let value = json_in(text).ok_or("the answer is not one JSON value")?;
-        match self.validator.validate(&value) {
+        match schema::validate(&self.0, &value) {
             Ok(()) => Ok(value),
-            Err(error) => {
-                let place = error.instance_path().to_string();
-                Err(shortened(&format!("the answer does not fit the schema at {place:?}: {error}")))
-            }
+            Err(why) => Err(format!("the answer does not fit the schema: {why}")),
         }
     }
 }
@@ -75,13 +56,6 @@ fn json_in(text: &str) -> Option<Value> {
     }
     let begin = text.find(['{', '['])?;
     serde_json::Deserializer::from_str(&text[begin..]).into_iter().next()?.ok()
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(REASON_LIMIT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -122,9 +96,9 @@ mod tests {
             json!({"$ref": "http://127.0.0.1:9/x"}),
             json!({"type": "nonsense"}),
             json!({"type": "string", "pattern": "("}),
-            json!({"description": "x".repeat(SCHEMA_LIMIT)}),
+            json!({"description": "x".repeat(64 << 10)}),
         ] {
-            assert!(Schema::read(&wrong).is_err(), "{}", shortened(&wrong.to_string()));
+            assert!(Schema::read(&wrong).is_err(), "{:.300}", wrong.to_string());
         }
     }
 
