@@ -68,6 +68,11 @@ pub(crate) fn status(cx: &Cx) -> Option<Web> {
     Some(Web { url: ways.url, origins: ways.origins, devices: cx.core.devices().list().len() })
 }
 
+/// Why the server is off though it should be on, if it is.
+pub(crate) fn problem(cx: &Cx) -> Option<String> {
+    cx.control.web()?.problem()
+}
+
 fn server(cx: &Cx) -> Result<Arc<dyn WebServer>, Error> {
     let none = || model::Error::conflict("this server has no pages for browsers; the daemon has");
     cx.control.web().ok_or_else(|| none().into())
