@@ -2,6 +2,7 @@
 //! person asks for it.
 
 mod listen;
+mod peer;
 mod record;
 mod site;
 mod sockets;
