@@ -83,7 +83,11 @@ class App {
     this.status = new Status(this);
     this.palette = new Palette(this, isLocal);
     this.find = new Find(this);
-    this.pair = new Pair((name) => keep("name", name));
+    this.pair = new Pair((name) => {
+      this.deviceName = name;
+      keep("name", name);
+      this.enter();
+    });
     this.buttons();
     this.listen();
     paintTheme(kept("theme", null));

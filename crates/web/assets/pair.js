@@ -72,12 +72,10 @@ export class Pair {
     }
   }
 
-  // The page begins anew, so that nothing of the code stays: the browser remembers what was opened, too.
   done({ name }) {
     this.secret = null;
     this.code.value = "";
     this.onPaired(name);
-    location.replace("/");
   }
 
   say(message) {

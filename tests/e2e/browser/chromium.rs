@@ -39,6 +39,7 @@ const EXPECTED: &[&str] = &[
     "Cross-Origin-Opener-Policy header has been ignored",
     // A browser of another version or system may not know what the header turns off.
     "Permissions-Policy header: Unrecognized feature",
+    "Permissions-Policy header: Origin trial controlled feature not enabled",
 ];
 
 /// How a browser begins.

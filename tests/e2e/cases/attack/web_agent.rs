@@ -24,7 +24,9 @@ host = f"127.0.0.1:{port}"
 def ask(method, path, body="", **headers):
     head = {"Host": host, "Origin": f"http://{host}", "Content-Length": len(body), **headers}
     lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in head.items())
-    with socket.create_connection(("127.0.0.1", port), 30) as link:
+    with socket.socket() as link:
+        link.settimeout(30)
+        link.connect(("127.0.0.1", port))
         link.sendall(f"{method} {path} HTTP/1.1\r\n{lines}\r\n{body}".encode())
         return int(link.recv(65536).split()[1])
 
