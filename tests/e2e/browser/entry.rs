@@ -183,8 +183,7 @@ fn a_page_over_plain_http_of_another_machine_is_paired_once_and_enters_again() {
     browser.until_shown("#pair-code");
 }
 
-/// What the header leaves to the page: the clipboard, the names of keys, and what no page can be denied or that
-/// does nothing for it.
+/// What the header leaves to the page: the clipboard, and the names of keys as this keyboard has them.
 const LEFT: &[&str] = &["clipboard-read", "clipboard-write", "keyboard-map"];
 
 #[test]
@@ -192,7 +191,9 @@ fn the_page_may_use_nothing_of_the_browser_but_the_clipboard() {
     let page = Page::open();
     let allowed = page.js("return document.featurePolicy.allowedFeatures()", &[]);
     let allowed = allowed.as_array().unwrap().iter().filter_map(Value::as_str);
-    let more: Vec<_> = allowed.filter(|name| !LEFT.contains(name)).collect();
+    // What a browser tells a server that asks for it is no power of a page, and ours asks for nothing.
+    let is_more = |name: &&str| !LEFT.contains(name) && !name.starts_with("ch-");
+    let more: Vec<_> = allowed.filter(is_more).collect();
     assert!(more.is_empty(), "{more:?}");
 }
 
