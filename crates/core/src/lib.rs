@@ -52,7 +52,7 @@ pub use commands::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecRunner, ExecStart, ExecStream, ExecWords,
     Execution, ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
 };
-pub use devices::{Credential, Device, MAX_DEVICES, Pairing, Parting, Unpaired, Visit};
+pub use devices::{Credential, Device, MAX_DEVICES, Pairing, Parting, Reach, Unpaired, Visit};
 pub use file_changes::{HunkQuery, RolledBack};
 pub use handoffs::NewHandoff;
 pub use imports::{EnabledImport, ImportChange, NewImport, Refreshed, SkillList, SkillSelector};

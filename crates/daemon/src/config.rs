@@ -352,8 +352,31 @@ impl Config {
         }
     }
 
-    /// Reads a config text.
+    /// Reads the config file again, for settings that take effect while the daemon runs.
+    ///
+    /// # Errors
+    /// What is wrong with the file, if it cannot be read.
+    pub(crate) fn reread(homes: &Homes) -> Result<Config, String> {
+        let path = homes.config_file();
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+        };
+        let read = Config::read(&text);
+        read.map(|(config, _)| config).map_err(|wrong| format!("{}: {wrong}", path.display()))
+    }
+
+    /// Reads a config text; a broken one is all defaults and a warning.
     pub fn parse(text: &str) -> (Config, Vec<Warning>) {
+        Config::read(text).unwrap_or_else(|Warning { line, message }| {
+            let message = format!("{message}; using defaults");
+            (Config::default(), vec![Warning { line, message }])
+        })
+    }
+
+    /// Reads a config text, or says what is wrong with it.
+    fn read(text: &str) -> Result<(Config, Vec<Warning>), Warning> {
         let mut unknown = Vec::new();
         let parsed = toml::Deserializer::parse(text).and_then(|deserializer| {
             serde_ignored::deserialize(deserializer, |path| unknown.push(path.to_string()))
@@ -368,12 +391,11 @@ impl Config {
                         message: format!("unknown key `{key}` is ignored{}", suggestion(&key)),
                     })
                     .collect();
-                (config, warnings)
+                Ok((config, warnings))
             }
             Err(error) => {
                 let line = error.span().map_or(1, |span| line_at(text, span.start));
-                let message = format!("{}; using defaults", error.message());
-                (Config::default(), vec![Warning { line, message }])
+                Err(Warning { line, message: error.message().to_owned() })
             }
         }
     }

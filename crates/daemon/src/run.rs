@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
-use rookery_dialects::{Dialect, Served};
+use rookery_dialects::{Dialect, Parting, Served};
 use rookery_native::{Control, Ending, WebServer};
 use rookery_watch::Adapters;
 use serde::Serialize;
@@ -127,7 +127,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
         tracing::error!("the store was damaged and was moved aside: {damage}");
     }
     let (stop, mut stopped) = watch::channel(None);
-    let web = Web::new(homes.clone(), config.web.clone());
+    let web = Web::rereading(homes.clone(), config.web.clone());
     let control = Arc::new(Controls { stop: Mutex::new(Some(stop)), web: Arc::clone(&web) });
     let adapters = adapters(&config).await?;
     adapters.restore(&core).await;
@@ -172,7 +172,11 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     tracing::info!(?kind, "stopping");
     // No new connections, and the sockets are gone before the last reply is.
     accepting.shutdown().await;
-    web.pause().await;
+    web.pause(match kind {
+        StopKind::Restart => Parting::Restarting,
+        StopKind::KeepTerminals | StopKind::EndTerminals => Parting::Stopping,
+    })
+    .await;
     core.stop(kind).await?;
     drop(locks);
     Ok(())

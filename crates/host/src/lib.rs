@@ -58,6 +58,6 @@ pub use program::{
 pub use project_root::project_root;
 pub use script::{End, Outcome, Script};
 pub use settings_file::{SettingsFile, SettingsFileError, remove_setting, set_setting};
-pub use tcp_peer::{TcpPeer, tcp_peer};
+pub use tcp_peer::{TcpPeer, is_own_peer, tcp_peer};
 pub use user::{User, current_user, current_user_name};
 pub use watch::{Watch, Watched};

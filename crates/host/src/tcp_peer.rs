@@ -37,6 +37,13 @@ pub fn tcp_peer(local: SocketAddr, peer: SocketAddr) -> TcpPeer {
     }
 }
 
+/// Whether `peer` is a socket of this user on this machine, whoever of its processes holds it.
+///
+/// Blocks: it reads tables of the kernel.
+pub fn is_own_peer(local: SocketAddr, peer: SocketAddr) -> bool {
+    owner(local, peer).is_some_and(|(uid, _)| uid == own_uid())
+}
+
 fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rookery_agent::settings::AuthSettings;
 use rookery_core::{
-    AgentConfig, Core, CoreConfig, KeeperLaunch, RunnerDirs, StopKind, TerminalLimits, UiConfig,
-    ViewerRights,
+    AgentConfig, Core, CoreConfig, KeeperLaunch, Reach, RunnerDirs, StopKind, TerminalLimits,
+    UiConfig, ViewerRights,
 };
 use rookery_daemon::Web;
 use rookery_daemon::config::WebConfig;
@@ -139,8 +139,9 @@ impl MemoryDaemon {
     /// Pairs a device that may do everything, as a browser does; gives its id.
     pub fn pair(&self, name: &str) -> String {
         let devices = self.core.devices();
-        let pairing = devices.pair(ViewerRights::Full, None).unwrap();
-        let (device, _) = runtime().block_on(devices.redeem(&pairing.code, name)).unwrap();
+        let pairing = devices.pair(ViewerRights::Full, None, Reach::Here).unwrap();
+        let redeemed = devices.redeem(&pairing.code, name, Reach::Here);
+        let (device, _) = runtime().block_on(redeemed).unwrap();
         device.id
     }
 

@@ -52,7 +52,7 @@ class App {
     this.keys = [];
     this.keymap = new Keymap();
     this.isDesk = false;
-    this.deviceName = "";
+    this.deviceName = kept("name", "");
     this.fit = kept("fit", null);
     this.panes = new Map();
     this.pages = new Map();
@@ -83,16 +83,26 @@ class App {
     this.status = new Status(this);
     this.palette = new Palette(this, isLocal);
     this.find = new Find(this);
-    this.pair = new Pair(() => this.enter());
+    this.pair = new Pair((name) => {
+      this.deviceName = name;
+      keep("name", name);
+      this.enter();
+    });
     this.buttons();
     this.listen();
     paintTheme(kept("theme", null));
     setInterval(() => document.hidden || this.paintAges(), 60000);
     learnLayout();
     this.extras();
+    window.addEventListener("hashchange", () => this.takeLink());
+    if (!this.takeLink()) this.enter();
+  }
+
+  /** A link that pairs was opened, here or in a page that was there already. */
+  takeLink() {
     const code = takeCode();
     if (code) this.unknown(code);
-    else this.enter();
+    return code !== null;
   }
 
   async extras() {

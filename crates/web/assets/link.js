@@ -50,8 +50,8 @@ export class Inputs {
 
 /**
  * One viewer. `handlers`: `params()` → params of `open`; `opened(result)`, `changed(frame, changed)`,
- * `lost({bye, code, unsent, text, retryAt})`, `refused(error)`, `entry()` → Promise of `"in"`, `"out"` or
- * `"away"`: whether this device is known.
+ * `lost({bye, code, unsent, text, retryAt})`, `refused(error)`, `entry()` → Promise of `"in"`, `"out"`,
+ * `"unsure"` or `"away"`: whether this device is known.
  */
 export class Link {
   constructor(handlers) {
@@ -66,6 +66,7 @@ export class Link {
     this.socket = null;
     this.timer = 0;
     this.bye = null;
+    this.doubts = 0;
   }
 
   /** Connects, and comes back again and again until `leave`. */
@@ -177,8 +178,11 @@ export class Link {
     if (isReplaced) this.isWanted = false;
     this.handlers.lost({ bye: isReplaced ? "replaced" : this.bye, code, wasOpen, ...lost });
     if (isReplaced) return;
-    // A page cannot see why a WebSocket was refused, so it asks.
-    if (code === 4401 || (!wasOpen && (await this.handlers.entry()) === "out")) {
+    // A page cannot see why a WebSocket was refused, so it asks. Where nothing can be told, one that failed may
+    // have met a daemon that was only starting, and two did not.
+    const entry = wasOpen ? "in" : await this.handlers.entry();
+    this.doubts = entry === "unsure" ? this.doubts + 1 : 0;
+    if (code === 4401 || entry === "out" || this.doubts > 1) {
       this.isWanted = false;
       this.handlers.refused(new LinkError(4401, "this device is not known"));
       return;

@@ -9,12 +9,15 @@ export function takeCode() {
   return found ? found[1] : null;
 }
 
-/** Whether this device is known: `{state: "in"|"out"|"away", name?, rights?, build?}`. */
+/**
+ * Whether this device is known: `{state: "in"|"out"|"unsure"|"away", name?, rights?, build?}`. Over plain HTTP
+ * to another machine browsers do not say which page asks, so that only the socket tells.
+ */
 export async function session() {
   try {
     const reply = await fetch("/session", { cache: "no-store", credentials: "same-origin" });
     if (reply.ok) return { state: "in", ...(await reply.json()) };
-    return { state: reply.status === 401 || reply.status === 403 ? "out" : "away" };
+    return { state: { 401: "out", 429: "out", 403: "unsure" }[reply.status] ?? "away" };
   } catch {
     return { state: "away" };
   }
@@ -58,7 +61,7 @@ export class Pair {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ code, name }),
       });
-      if (reply.ok) return this.done();
+      if (reply.ok) return this.done(await reply.json());
       this.say(await why(reply));
       // A link that was used is of no more use; the code can still be typed.
       if (this.secret !== null) this.show(null);
@@ -69,10 +72,10 @@ export class Pair {
     }
   }
 
-  done() {
+  done({ name }) {
     this.secret = null;
     this.code.value = "";
-    this.onPaired();
+    this.onPaired(name);
   }
 
   say(message) {

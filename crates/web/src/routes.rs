@@ -64,6 +64,12 @@ pub fn route(path: &str) -> Option<Route<'_>> {
 }
 
 impl Route<'_> {
+    /// Its address, or where it begins: for records, in which nothing of a request belongs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        FIXED.iter().find(|(_, fixed)| *fixed == self).map_or(ASSETS, |(path, _)| *path)
+    }
+
     /// The methods that it knows.
     #[must_use]
     pub fn methods(self) -> Methods {
@@ -111,6 +117,8 @@ mod tests {
             route("/a/b/pages/inbox.js"),
             Some(Route::Asset { build: "b", name: "pages/inbox.js" })
         );
+        assert_eq!(route("/a/b/pages/inbox.js").map(Route::name), Some("/a/"));
+        assert_eq!(route("/pair").map(Route::name), Some("/pair"));
         for path in ["", "/index.html", "/a", "/a/", "/a/b", "//", "/link/", "/Link", "/pair?x"] {
             assert_eq!(route(path), None, "{path}");
         }

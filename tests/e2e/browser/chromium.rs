@@ -35,8 +35,11 @@ const EXPECTED: &[&str] = &[
     "/link - Failed to load resource",
     "net::ERR_CONNECTION_REFUSED",
     "net::ERR_INTERNET_DISCONNECTED",
+    // Over plain HTTP of another machine.
+    "Cross-Origin-Opener-Policy header has been ignored",
     // A browser of another version or system may not know what the header turns off.
     "Permissions-Policy header: Unrecognized feature",
+    "Permissions-Policy header: Origin trial controlled feature not enabled",
 ];
 
 /// How a browser begins.

@@ -31,6 +31,17 @@ fn a_page_is_paired_once_and_its_code_leaves_the_address_bar() {
     third.click("#pair-go");
     third.until("it is open", "return document.documentElement.dataset.state === 'open'", &[]);
     assert_eq!(third.js("return location.hash + location.search", &[]), "");
+    // One that is opened where the page is already is taken as well.
+    let again = pairing(&page.daemon, "look");
+    third.go(again["url"].as_str().unwrap());
+    third.until_shown("#pair-name");
+    assert_eq!(third.js("return location.hash + location.search", &[]), "");
+    third.click("#pair-go");
+    third.until(
+        "it is the new device",
+        "return document.getElementById('rights').textContent.startsWith('look')",
+        &[],
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 
-use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
+use rookery_testkit::{Home, PATIENCE, TestDaemon, wait_until};
 use serde_json::{Value, json};
 
 use crate::web_link::{Site, turn_on};
@@ -165,6 +165,9 @@ fn a_revoked_device_is_cut_off_and_told_so() {
     let answer = site.session(&lost);
     assert_eq!(answer.status, 401);
     assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"), "{answer:?}");
+    // Nor is a cookie forgotten that another daemon of this machine may have given.
+    let answer = site.session("0123456789.secret");
+    assert_eq!((answer.status, answer.header("set-cookie")), (401, None));
     site.daemon.rookery(&["web", "revoke", "all"]).success();
     assert_eq!(other.ended(), (Some(json!("revoked")), 4401));
     let missing = site.daemon.rookery(&["web", "revoke", id]).failure(1);
@@ -199,6 +202,116 @@ fn a_stop_is_told_to_pages_and_devices_stay_paired() {
     site.daemon.wait_ended();
     site.daemon.restart();
     assert_eq!(site.session(&credential).status, 200);
+}
+
+#[test]
+fn a_restart_is_told_to_pages_as_one() {
+    let site = Site::start();
+    let credential = site.device("full");
+    let mut link = site.link(&credential);
+    link.open();
+    // A page that has not opened a viewer yet hears of it as well.
+    let silent = site.link(&credential);
+    site.daemon.rookery(&["restart"]).success();
+    assert_eq!(link.ended(), (Some(json!("restarting")), 1012));
+    assert_eq!(silent.ended().1, 1012);
+    site.link(&credential).open();
+    // The new one is no child of the test.
+    site.daemon.rookery(&["down", "--all"]).success();
+}
+
+#[test]
+fn what_a_page_prefers_is_kept_for_its_device() {
+    let site = Site::start();
+    let (one, other) = (site.device("full"), site.device("full"));
+    let mut link = site.link(&one);
+    link.open();
+    link.call("rookery/view/prefs", json!({"set": {"side": 30}}));
+    let mut again = site.link(&one);
+    again.open();
+    let kept = again.call("rookery/view/prefs", json!({"get": true}));
+    assert_eq!(kept["prefs"]["side"], 30);
+    let mut another = site.link(&other);
+    another.open();
+    let kept = another.call("rookery/view/prefs", json!({"get": true}));
+    assert_eq!(kept["prefs"], json!({}));
+}
+
+#[test]
+fn a_server_of_our_own_is_not_in_the_way_and_what_is_said_takes_effect() {
+    let site = Site::start();
+    let credential = site.device("full");
+    let (here, everywhere) = (site.host(), format!("0.0.0.0:{}", site.port));
+    let turn = |args: &[&str]| site.daemon.rookery(&[&["web", "--json"], args].concat()).json();
+    let mut link = site.link(&credential);
+    link.open();
+    turn(&["--listen", &everywhere, "--plain"]);
+    assert_eq!(link.ended(), (Some(json!("restarting")), 1012));
+    // What is not said stays as it is.
+    let mut link = site.link(&credential);
+    link.open();
+    turn(&[]);
+    turn(&["--plain"]);
+    link.call("rookery/status", json!({}));
+    // Without the word it is said no more.
+    let refused = site.daemon.rookery(&["web", "--listen", &everywhere]).failure(1);
+    assert!(refused.contains("--plain"), "{refused}");
+    link.call("rookery/status", json!({}));
+    let web = turn(&["--listen", &here]);
+    assert_eq!(web["origins"], json!([site.origin()]));
+    assert_eq!(link.ended(), (Some(json!("restarting")), 1012));
+    site.link(&credential).open();
+}
+
+#[test]
+fn a_page_that_should_be_on_and_is_not_is_told_and_comes_back_where_it_was() {
+    let mut site = Site::start();
+    let credential = site.device("full");
+    let record = site.daemon.home().join("run/rookery/web.json");
+    site.daemon.kill9();
+    assert!(record.exists(), "it was not asked to end");
+    let taken = TcpListener::bind(("127.0.0.1", site.port)).unwrap();
+    site.daemon.restart();
+    assert!(!record.exists());
+    let status = site.daemon.client().status();
+    assert_eq!(status.get("web"), None);
+    let problem = status["webProblem"].as_str().unwrap();
+    assert!(problem.contains("is taken by") && problem.contains(&site.host()), "{problem}");
+    assert!(site.daemon.rookery(&["status"]).success().contains(problem));
+    // Without another word it is meant to be where pages look for it.
+    let refused = site.daemon.rookery(&["web"]).failure(1);
+    assert!(refused.contains(&site.host()), "{refused}");
+    drop(taken);
+    site.daemon.rookery(&["web"]).success();
+    site.link(&credential).open();
+    assert_eq!(site.daemon.client().status().get("webProblem"), None);
+}
+
+#[test]
+fn settings_take_effect_when_it_is_turned_on_again() {
+    let home = Home::new();
+    let dir = home.join("config/rookery");
+    fs::create_dir_all(&dir).unwrap();
+    let enabled = "[web]\nenabled = true\nlisten = \"127.0.0.1:0\"\n";
+    fs::write(dir.join("config.toml"), enabled).unwrap();
+    let mut daemon = TestDaemon::start_in(home);
+    let web = daemon.rookery(&["web", "--json"]).json();
+    let origins = format!("{enabled}origins = [\"https://box.tail.ts.net\"]\n");
+    fs::write(dir.join("config.toml"), origins).unwrap();
+    let made = daemon.rookery(&["web", "--pair", "--json"]).json();
+    let link = made["url"].as_str().unwrap();
+    assert!(link.starts_with("https://box.tail.ts.net/#pair="), "{link}");
+    // Settings that cannot be read change nothing.
+    fs::write(dir.join("config.toml"), "[web\n").unwrap();
+    let refused = daemon.rookery(&["web"]).failure(1);
+    assert!(refused.contains("config.toml") && refused.contains("line 1"), "{refused}");
+    assert_ne!(daemon.client().status().get("web"), None);
+    // It was asked for, and so stays on when the settings no longer say so.
+    fs::write(dir.join("config.toml"), "[web]\nlisten = \"127.0.0.1:0\"\n").unwrap();
+    daemon.kill9();
+    daemon.restart();
+    let after = daemon.rookery(&["status", "--json"]).json()["web"].clone();
+    assert!(after["url"].is_string() && web["url"].is_string(), "{after}");
 }
 
 #[test]

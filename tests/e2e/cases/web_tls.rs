@@ -114,6 +114,10 @@ fn the_page_is_encrypted_and_its_certificate_may_be_replaced() {
     fs::rename(home.join("web.pem.new"), home.join("web.pem")).unwrap();
     wait_until("the new one is shown", PATIENCE, || ask(port, "two.pem", &get).is_some());
     assert_eq!(ask(port, "one.pem", &get), None);
+    // The same where the files stay and what is in them changes.
+    fs::write(home.join("web.key"), fixture("one.key")).unwrap();
+    fs::write(home.join("web.pem"), fixture("one.pem")).unwrap();
+    wait_until("the first is shown again", PATIENCE, || ask(port, "one.pem", &get).is_some());
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn render(status: &Status, colors: Colors) -> String {
         };
         lines.push(("web", format!("{}, {devices}", web.url)));
     }
+    lines.extend(status.web_problem.iter().map(|problem| ("web off", output::printable(problem))));
     if status.version != env!("CARGO_PKG_VERSION") {
         let own = env!("CARGO_PKG_VERSION");
         lines.push((
@@ -62,7 +63,7 @@ fn render(status: &Status, colors: Colors) -> String {
     lines.extend(status.warnings.iter().map(|warning| ("config", output::printable(warning))));
     let tone = |name: &str| match name {
         "damage" => Tone::Bad,
-        "note" | "config" => Tone::Warning,
+        "note" | "config" | "web off" => Tone::Warning,
         _ => Tone::Faint,
     };
     lines

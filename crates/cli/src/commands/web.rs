@@ -59,11 +59,9 @@ async fn start(args: args::Web) -> Outcome {
         args::WebRights::Decide => wire::WebRights::Decide,
         args::WebRights::Look => wire::WebRights::Look,
     });
-    let mut made: WebPairing = call(&client, WebPair { rights, name: args.name }).await?;
-    if args.open {
-        // Whatever else leads here, the browser of this machine is at this machine.
-        made.url = format!("{}#pair={}", web.url, made.code);
-    }
+    // What the opener and the browser are started with, every user of the machine can read.
+    let params = WebPair { rights, name: args.name, here: args.open };
+    let made: WebPairing = call(&client, params).await?;
     match args.json {
         true => output::json(&made)?,
         false => show(&made, &web, args.open, args.no_qr)?,
@@ -77,7 +75,7 @@ async fn start(args: args::Web) -> Outcome {
 /// What a person reads who wants to pair a device.
 fn show(made: &WebPairing, web: &wire::Web, is_here: bool, no_qr: bool) -> Outcome<()> {
     let colors = Colors::of_stdout();
-    let minutes = (made.expires_at / 1000 - age::now()).max(0) / 60;
+    let minutes = minutes(made.expires_at / 1000 - age::now());
     let name = |name: &str| colors.paint(Tone::Faint, &format!("{name:<5}"));
     if !is_here
         && !no_qr
@@ -88,11 +86,20 @@ fn show(made: &WebPairing, web: &wire::Web, is_here: bool, no_qr: bool) -> Outco
     }
     output::line(format_args!("{} {}", name("link"), made.url))?;
     output::line(format_args!("{} {}", name("code"), colors.paint(Tone::Strong, &made.short)))?;
-    output::note(format_args!("each pairs one device, within {} minutes", minutes + 1));
+    let what = match is_here {
+        true => "a browser of this machine",
+        false => "one device",
+    };
+    output::note(format_args!("either pairs {what}, within {minutes} minutes"));
     if !is_here && !web.origins.iter().any(|origin| is_reachable(origin)) {
         output::note(guide(&web.url));
     }
     Ok(())
+}
+
+/// Minutes, of which one that has begun counts.
+fn minutes(seconds: i64) -> i64 {
+    (seconds.max(0) + 59) / 60
 }
 
 /// Whether another machine may reach an origin.
@@ -116,6 +123,7 @@ fn guide(url: &str) -> String {
         "\nonly this machine reaches that link; another one does\n\
          \n  through Tailscale:  tailscale serve --bg {port}\n\
          \x20                     and in config.toml, under [web]: origins = [\"https://NAME.TAILNET.ts.net\"]\n\
+         \x20                     and then rookery web --pair\n\
          \n  through ssh:        ssh -L {port}:127.0.0.1:{port} HOST\n\
          \x20                     and then {scheme}://localhost:{port}\n\
          \nsee docs/remote.md for certificates of your own"
@@ -167,7 +175,7 @@ fn table(devices: &[WebDevice], now: i64) -> Table {
         };
         table.row(vec![
             (Tone::Strong, safe::line(&device.id)),
-            (Tone::Plain, safe::line(&device.name)),
+            (Tone::Plain, safe::line(&safe::seen(&device.name))),
             (Tone::Plain, rights.to_owned()),
             (Tone::Faint, age::since(device.created_at / 1000, now)),
             (Tone::Faint, seen),
@@ -214,6 +222,11 @@ async fn stop(json: bool) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn minutes_are_no_more_than_there_are() {
+        assert_eq!([600, 599, 541, 540, 1, 0, -5].map(minutes), [10, 10, 10, 9, 1, 0, 0]);
+    }
 
     #[test]
     fn links_that_only_this_machine_reaches_are_known() {

@@ -12,7 +12,7 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::clock;
 use crate::rooms::Devices;
 use crate::seats::ViewerRights;
 
-pub use pairing::{Pairing, Unpaired};
+pub use pairing::{Pairing, Reach, Unpaired};
 pub use visit::{Parting, Visit};
 
 use pairing::Open;
@@ -35,6 +35,8 @@ use visit::Visitor;
 pub const MAX_DEVICES: usize = 64;
 /// Characters that a device's name may have.
 const NAME_CHARS: usize = 64;
+/// Ids of revoked devices that are remembered.
+const MAX_REVOKED: usize = 64;
 /// How old the time of the last visit may be before it is written down anew.
 const SEEN_OFTEN: Duration = Duration::from_secs(60);
 
@@ -102,7 +104,17 @@ impl Paired {
 struct State {
     devices: BTreeMap<String, Paired>,
     open: Vec<Open>,
+    /// Ids of devices that this daemon revoked, the newest last.
+    revoked: VecDeque<String>,
     last_visit: u64,
+}
+
+impl State {
+    fn remember_revoked(&mut self, ids: impl IntoIterator<Item = String>) {
+        self.revoked.extend(ids);
+        let surplus = self.revoked.len().saturating_sub(MAX_REVOKED);
+        self.revoked.drain(..surplus);
+    }
 }
 
 /// Devices and pairings.
@@ -139,6 +151,12 @@ impl Devices {
         device.digest.is_of(secret).then(|| device.view(id))
     }
 
+    /// Whether a credential is that of a device which this daemon revoked.
+    pub fn was_revoked(&self, credential: &str) -> bool {
+        let id = credential.split_once('.').map(|(id, _)| id);
+        self.state().revoked.iter().any(|revoked| Some(revoked.as_str()) == id)
+    }
+
     /// Renames a device.
     ///
     /// # Errors
@@ -160,7 +178,12 @@ impl Devices {
     /// # Errors
     /// If there is none with that id.
     pub async fn revoke(&self, id: &str) -> Result<()> {
-        let revoked = self.state().devices.remove(id).ok_or_else(|| unknown(id))?;
+        let revoked = {
+            let mut state = self.state();
+            let revoked = state.devices.remove(id).ok_or_else(|| unknown(id))?;
+            state.remember_revoked([id.to_owned()]);
+            revoked
+        };
         part(&revoked);
         self.save().await
     }
@@ -173,7 +196,9 @@ impl Devices {
         let revoked = {
             let mut state = self.state();
             state.open.clear();
-            std::mem::take(&mut state.devices)
+            let revoked = std::mem::take(&mut state.devices);
+            state.remember_revoked(revoked.keys().cloned());
+            revoked
         };
         revoked.values().for_each(part);
         self.save().await?;
@@ -223,9 +248,10 @@ fn unknown(id: &str) -> Error {
     Error::not_found(format!("no device has the id {shown:?}"))
 }
 
-/// A name on one line.
+/// A name on one line, in which everything is seen.
 fn checked_name(name: &str) -> Result<String> {
-    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let spaced = name.chars().map(|c| if c.is_control() || c.is_whitespace() { ' ' } else { c });
+    let name: String = spaced.filter(|c| !rookery_model::is_unseen(*c)).collect();
     let name = name.trim();
     match name.chars().count() {
         0 => Err(Error::invalid("name", "name must not be empty")),

@@ -37,6 +37,15 @@ impl std::fmt::Debug for Pairing {
     }
 }
 
+/// Where a code may be used, and where a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// At this machine, by this user.
+    Here,
+    /// Anywhere.
+    Anywhere,
+}
+
 /// Why a device was not paired.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unpaired {
@@ -59,31 +68,36 @@ pub(super) struct Open {
     rights: ViewerRights,
     name: Option<String>,
     until: Instant,
+    /// The same by the clock on the wall: the other one stands still while the machine sleeps.
+    ends_at: Timestamp,
+    reach: Reach,
     wrong: u32,
 }
 
 impl Devices {
-    /// Opens a pairing: the next device that shows one of its codes gets these rights, and this name if it has none.
+    /// Opens a pairing: the next device within reach that shows one of its codes gets these rights, and this name
+    /// if it has none.
     ///
     /// # Errors
     /// If the caller is an agent, or the name is no name.
-    pub fn pair(&self, rights: ViewerRights, name: Option<&str>) -> Result<Pairing> {
+    pub fn pair(&self, rights: ViewerRights, name: Option<&str>, reach: Reach) -> Result<Pairing> {
         self.core.refuse_agents()?;
         let name = name.map(checked_name).transpose()?;
         let (code, short) = (secret::secret()?, secret::short()?);
         let typed = secret::typed(&short).unwrap_or_default();
         let mut state = self.state();
-        forget_old(&mut state.open);
+        forget_old(&mut state.open, Instant::now(), now());
         if state.open.len() >= MAX_OPEN {
             state.open.remove(0);
         }
-        let until = Instant::now() + LIFE;
+        let (until, ends_at) = (Instant::now() + LIFE, clock::after(LIFE));
         let (long, typed) = (Digest::of(&code), Digest::of(&typed));
-        state.open.push(Open { code: long, short: typed, rights, name, until, wrong: 0 });
-        Ok(Pairing { code, short, expires_at: clock::after(LIFE), rights })
+        let open = Open { code: long, short: typed, rights, name, until, ends_at, reach, wrong: 0 };
+        state.open.push(open);
+        Ok(Pairing { code, short, expires_at: ends_at, rights })
     }
 
-    /// Pairs a device that shows a code. The code is used up.
+    /// Pairs a device that shows a code, and is there. The code is used up.
     ///
     /// # Errors
     /// If the code is not right, or there are too many devices.
@@ -91,6 +105,7 @@ impl Devices {
         &self,
         code: &str,
         name: &str,
+        place: Reach,
     ) -> std::result::Result<(Device, Credential), Unpaired> {
         let given = match name.trim().is_empty() {
             true => None,
@@ -99,8 +114,8 @@ impl Devices {
         let (id, secret) = (secret::id()?, secret::secret()?);
         let device = {
             let mut state = self.state();
-            forget_old(&mut state.open);
-            let at = find(&mut state.open, code).ok_or(Unpaired::Wrong)?;
+            forget_old(&mut state.open, Instant::now(), now());
+            let at = find(&mut state.open, code, place).ok_or(Unpaired::Wrong)?;
             if state.devices.len() >= MAX_DEVICES {
                 let message = format!("there are {MAX_DEVICES} devices already; revoke one");
                 return Err(Error::busy(message).into());
@@ -129,20 +144,50 @@ impl Devices {
     }
 }
 
-fn forget_old(open: &mut Vec<Open>) {
-    let now = Instant::now();
-    open.retain(|open| now < open.until);
+fn forget_old(open: &mut Vec<Open>, now: Instant, wall: Timestamp) {
+    open.retain(|open| now < open.until && wall < open.ends_at);
 }
 
 /// The pairing that a code belongs to. A wrong one that was typed counts against all.
-fn find(open: &mut Vec<Open>, code: &str) -> Option<usize> {
+fn find(open: &mut Vec<Open>, code: &str, place: Reach) -> Option<usize> {
+    let reaches = |open: &Open| open.reach == Reach::Anywhere || place == Reach::Here;
     let Some(typed) = secret::typed(code) else {
-        return open.iter().position(|open| open.code.is_of(code));
+        return open.iter().position(|open| open.code.is_of(code) && reaches(open));
     };
-    let found = open.iter().position(|open| open.short.is_of(&typed));
+    let found = open.iter().position(|open| open.short.is_of(&typed) && reaches(open));
     if found.is_none() {
         open.iter_mut().for_each(|open| open.wrong += 1);
         open.retain(|open| open.wrong < MAX_WRONG);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_ends_by_either_clock() {
+        let (now, wall) = (Instant::now(), now());
+        let (digest, later) = (Digest::of("x"), Timestamp::from_micros(wall.as_micros() + 5));
+        let open = || Open {
+            code: digest,
+            short: digest,
+            rights: ViewerRights::Look,
+            name: None,
+            until: now + LIFE,
+            ends_at: later,
+            reach: Reach::Anywhere,
+            wrong: 0,
+        };
+        let left = |now: Instant, wall: Timestamp| {
+            let mut all = vec![open()];
+            forget_old(&mut all, now, wall);
+            all.len()
+        };
+        assert_eq!(left(now, wall), 1);
+        assert_eq!(left(now + LIFE, wall), 0);
+        // As after a sleep of the machine, in which only this clock goes on.
+        assert_eq!(left(now, later), 0);
+    }
 }

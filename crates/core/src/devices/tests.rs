@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use rookery_model::{Caller, ErrorKind, Home, Standing};
 
-use super::{Device, MAX_DEVICES, Parting, Unpaired};
+use super::{Device, MAX_DEVICES, Parting, Reach, Unpaired};
 use crate::core::{Core, StopKind};
 use crate::seats::ViewerRights;
 use crate::threads::tests::core_in;
 
 async fn paired(core: &Core, name: &str) -> (Device, String) {
-    let code = core.devices().pair(ViewerRights::Full, None).unwrap().code;
-    let (device, credential) = core.devices().redeem(&code, name).await.unwrap();
+    let code = core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap().code;
+    let (device, credential) = core.devices().redeem(&code, name, Reach::Anywhere).await.unwrap();
     (device, credential.expose().to_owned())
 }
 
 async fn refused(core: &Core, code: &str) -> bool {
-    core.devices().redeem(code, "x").await == Err(Unpaired::Wrong)
+    core.devices().redeem(code, "x", Reach::Anywhere).await == Err(Unpaired::Wrong)
 }
 
 async fn in_a_home() -> (tempfile::TempDir, Core) {
@@ -31,7 +31,7 @@ async fn devices_outlive_the_daemon_and_codes_do_not() {
     let (home, core) = in_a_home().await;
     let (device, credential) = paired(&core, " Ada's phone ").await;
     assert_eq!(device.name, "Ada's phone");
-    let open = core.devices().pair(ViewerRights::Look, None).unwrap();
+    let open = core.devices().pair(ViewerRights::Look, None, Reach::Anywhere).unwrap();
     core.devices().keep_server(Some("on".to_owned())).await.unwrap();
     core.stop(StopKind::KeepTerminals).await.unwrap();
     let again = core_in(home.path()).await;
@@ -59,30 +59,31 @@ fn has(dir: &Path, text: &str) -> bool {
 #[tokio::test]
 async fn attack_a_code_works_once_and_guesses_void_it() {
     let (_home, core) = in_a_home().await;
-    let one = core.devices().pair(ViewerRights::Full, None).unwrap();
-    core.devices().redeem(&one.short.to_lowercase(), "").await.unwrap();
+    let one = core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap();
+    core.devices().redeem(&one.short.to_lowercase(), "", Reach::Anywhere).await.unwrap();
     assert!(refused(&core, &one.code).await && refused(&core, &one.short).await);
     // Guesses at one void all; what was never a code to be typed does not count.
-    let one = core.devices().pair(ViewerRights::Full, None).unwrap();
+    let one = core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap();
     for _ in 0..20 {
         assert!(refused(&core, "no such code").await);
     }
     for _ in 0..4 {
         assert!(refused(&core, "AAAA-AAAA").await);
     }
-    let two = core.devices().pair(ViewerRights::Full, None).unwrap();
+    let two = core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap();
     assert!(refused(&core, "AAAA-AAAA").await);
     assert!(refused(&core, &one.code).await, "five guesses");
-    core.devices().redeem(&two.code, "").await.unwrap();
+    core.devices().redeem(&two.code, "", Reach::Anywhere).await.unwrap();
 }
 
 #[tokio::test]
 async fn codes_are_few_and_end() {
     let (_home, core) = in_a_home().await;
-    let codes: Vec<_> =
-        (0..9).map(|_| core.devices().pair(ViewerRights::Full, None).unwrap()).collect();
+    let codes: Vec<_> = (0..9)
+        .map(|_| core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap())
+        .collect();
     assert!(refused(&core, &codes[0].code).await, "the ninth took its place");
-    core.devices().redeem(&codes[1].code, "").await.unwrap();
+    core.devices().redeem(&codes[1].code, "", Reach::Anywhere).await.unwrap();
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(601)).await;
     tokio::time::resume();
@@ -96,13 +97,14 @@ async fn devices_are_bounded_and_a_code_is_not_used_up_by_the_bound() {
     for _ in 0..MAX_DEVICES {
         last = paired(&core, "x").await.0.id;
     }
-    let code = core.devices().pair(ViewerRights::Full, None).unwrap().code;
-    let Err(Unpaired::Failed(error)) = core.devices().redeem(&code, "x").await else {
+    let code = core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap().code;
+    let Err(Unpaired::Failed(error)) = core.devices().redeem(&code, "x", Reach::Anywhere).await
+    else {
         panic!("there is no room")
     };
     assert_eq!(error.kind(), ErrorKind::Busy);
     core.devices().revoke(&last).await.unwrap();
-    core.devices().redeem(&code, "x").await.unwrap();
+    core.devices().redeem(&code, "x", Reach::Anywhere).await.unwrap();
 }
 
 #[tokio::test]
@@ -131,6 +133,31 @@ async fn the_oldest_connection_makes_room_and_a_revoked_device_has_none() {
 }
 
 #[tokio::test]
+async fn attack_a_code_for_this_machine_is_worth_nothing_elsewhere() {
+    let (_home, core) = in_a_home().await;
+    let one = core.devices().pair(ViewerRights::Full, None, Reach::Here).unwrap();
+    assert!(refused(&core, &one.code).await && refused(&core, &one.short).await);
+    core.devices().redeem(&one.code, "x", Reach::Here).await.unwrap();
+    let two = core.devices().pair(ViewerRights::Full, None, Reach::Anywhere).unwrap();
+    core.devices().redeem(&two.short, "x", Reach::Here).await.unwrap();
+}
+
+#[tokio::test]
+async fn devices_that_were_revoked_are_remembered_for_a_while() {
+    let (_home, core) = in_a_home().await;
+    let (device, credential) = paired(&core, "x").await;
+    assert!(!core.devices().was_revoked(&credential));
+    core.devices().revoke(&device.id).await.unwrap();
+    assert!(core.devices().was_revoked(&credential));
+    assert!(!core.devices().was_revoked("other.secret"));
+    for _ in 0..MAX_DEVICES {
+        paired(&core, "x").await;
+    }
+    core.devices().revoke_all().await.unwrap();
+    assert!(!core.devices().was_revoked(&credential));
+}
+
+#[tokio::test]
 async fn attack_an_agent_pairs_nothing() {
     let (_home, core) = in_a_home().await;
     let agent = core.on_behalf_of(Caller {
@@ -139,7 +166,7 @@ async fn attack_an_agent_pairs_nothing() {
         program: None,
         endpoint: "rookery".to_owned(),
     });
-    let error = agent.devices().pair(ViewerRights::Look, None).unwrap_err();
+    let error = agent.devices().pair(ViewerRights::Look, None, Reach::Anywhere).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
 }
 
@@ -148,6 +175,8 @@ async fn names_are_of_one_line() {
     let (_home, core) = in_a_home().await;
     let (device, _) = paired(&core, "a\u{1b}[31m\nb").await;
     assert_eq!(device.name, "a [31m b");
+    let (device, _) = paired(&core, "a\u{200b}b\u{e0041} \u{202e}c").await;
+    assert_eq!(device.name, "ab c");
     let renamed = core.devices().rename(&device.id, "phone").await.unwrap();
     assert_eq!(renamed.name, "phone");
     let error = core.devices().rename(&device.id, &"x".repeat(65)).await.unwrap_err();

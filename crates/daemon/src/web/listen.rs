@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use rookery_host::Presence;
+use rookery_host::{Watch, Watched};
 use rookery_model::{Error, Result};
 use rookery_native::WebWays;
 use rookery_wire::transport::http::{Origin, Tls};
@@ -27,6 +27,14 @@ impl Wanted {
     pub(super) fn write(self) -> String {
         json!({ "listen": self.listen.map(|at| at.to_string()), "plain": self.is_plain })
             .to_string()
+    }
+
+    /// The same, with what is not said as it was before.
+    pub(super) fn like(self, before: Wanted) -> Wanted {
+        match self.listen {
+            Some(_) => self,
+            None => Wanted { listen: before.listen, is_plain: self.is_plain || before.is_plain },
+        }
     }
 
     pub(super) fn read(text: &str) -> Option<Wanted> {
@@ -72,10 +80,12 @@ pub(super) struct Certificate {
     tls: Tls,
     certificate: PathBuf,
     key: PathBuf,
+    /// Of both, begun before they were read; none if they cannot be watched.
+    watches: Option<[Watch; 2]>,
 }
 
 /// The certificate that the settings name; none if the server speaks plain text.
-pub(super) fn certificate(
+pub(super) async fn certificate(
     wanted: &Wanted,
     config: &WebConfig,
     address: SocketAddr,
@@ -92,9 +102,18 @@ pub(super) fn certificate(
         tracing::warn!("the page for browsers is served at {address} without encryption");
         return Ok(None);
     }
+    let watches = watch(&certificate, &key).await;
+    if let Err(error) = &watches {
+        tracing::warn!(%error, "certificates are not watched; a new one needs a restart");
+    }
     let tls = Tls::new(&read(&certificate)?, &read(&key)?)
         .map_err(|error| Error::failed(error.to_string()))?;
-    Ok(Some(Certificate { tls, certificate, key }))
+    Ok(Some(Certificate { tls, certificate, key, watches: watches.ok() }))
+}
+
+async fn watch(certificate: &Path, key: &Path) -> std::io::Result<[Watch; 2]> {
+    let file = |path: &Path| std::path::absolute(path).map(Watched::File);
+    Ok([Watch::start(file(certificate)?).await?, Watch::start(file(key)?).await?])
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -112,18 +131,20 @@ impl Certificate {
         replaced.map_err(|error| Error::failed(error.to_string()))
     }
 
-    /// Reads the files again whenever they are replaced. One that is broken leaves the one before in use.
-    pub(super) async fn follow(self) {
-        let paths = [self.certificate.clone(), self.key.clone()];
+    /// Reads the files again whenever they are replaced or rewritten. One that is broken leaves the one before in
+    /// use, and so does one whose key has not come yet.
+    pub(super) async fn follow(mut self) {
+        let Some([mut certificate, mut key]) = self.watches.take() else { return };
         loop {
-            let Ok(presence) = Presence::watch(&paths) else {
-                return tracing::warn!("certificates are not watched; a new one needs a restart");
+            let is_watched = tokio::select! {
+                is_watched = certificate.changed() => is_watched,
+                is_watched = key.changed() => is_watched,
             };
-            if presence.changed().await.is_err() {
-                return;
+            if !is_watched {
+                return tracing::warn!(
+                    "certificates are no longer watched; a new one needs a restart"
+                );
             }
-            // Both are replaced, one after the other.
-            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
             match tokio::task::block_in_place(|| self.read_again()) {
                 Ok(()) => tracing::info!("the certificate of the page was read again"),
                 Err(error) => {
@@ -162,11 +183,12 @@ pub(super) fn ways(bound: SocketAddr, is_encrypted: bool, origins: &[Origin]) ->
 }
 
 /// What the user reads of an address that cannot be had.
-pub(super) fn not_bound(address: SocketAddr, error: &std::io::Error) -> Error {
+pub(super) async fn not_bound(address: SocketAddr, error: &std::io::Error) -> Error {
     if error.kind() != std::io::ErrorKind::AddrInUse {
         return Error::failed(format!("cannot listen at {address}: {error}"));
     }
-    let owner = match rookery_host::listener_at(address.port()) {
+    let look = move || rookery_host::listener_at(address);
+    let owner = match tokio::task::spawn_blocking(look).await.ok().flatten() {
         Some(owner) => format!("{} (process {})", owner.name, owner.pid),
         None => "another program, which belongs to another user".to_owned(),
     };
@@ -184,6 +206,15 @@ mod tests {
         assert_eq!(Wanted::read(&wanted.write()), Some(wanted));
         assert_eq!(Wanted::read("{}"), Some(Wanted::default()));
         assert_eq!(Wanted::read("on"), None);
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_it_was() {
+        let at = |text: &str, is_plain| Wanted { listen: text.parse().ok(), is_plain };
+        let before = at("10.0.0.1:80", true);
+        assert_eq!(at("", false).like(before), before);
+        assert_eq!(at("", true).like(at("10.0.0.1:80", false)), before);
+        assert_eq!(at("127.0.0.1:80", false).like(before), at("127.0.0.1:80", false));
     }
 
     #[test]

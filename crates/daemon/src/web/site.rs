@@ -7,22 +7,27 @@ use rookery_core::{Core, Unpaired, Visit};
 use rookery_model::{ErrorKind, Words as _};
 use rookery_web::{Asset, Assets, Route, route};
 use rookery_wire::transport::http::{
-    Answer, Entry, Origin, Purpose, Reply, Request, Site, Visitor,
+    Answer, Credential, Entry, Origin, Purpose, Reply, Request, Site, Visitor,
 };
 use rookery_wire::transport::ws::Handshake;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::peer;
+
 /// The subprotocol of the link.
 const SUBPROTOCOL: &str = "rookery.link.v1";
+/// What programs that agents run read.
+const AGENTS: &str = "a program that an agent runs is no device of yours\n";
 /// Seconds that a browser keeps its cookie: half a year.
 const COOKIE_LIFE: u64 = 15_552_000;
 
 /// Where the page may get what; `WS-ORIGIN` is put in for each answer.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'WS-ORIGIN; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types rookery";
 
-/// What the page may not use of the browser; of the rest only the clipboard.
-const PERMISSIONS: &str = "accelerometer=(), autoplay=(), camera=(), clipboard-read=(self), clipboard-write=(self), display-capture=(), encrypted-media=(), fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), usb=(), web-share=(), xr-spatial-tracking=()";
+/// What the page may not use of the browser, as far as any has a name for it. Of the rest it uses the clipboard,
+/// and the names of keys as this keyboard has them.
+const PERMISSIONS: &str = "accelerometer=(), all-screens-capture=(), ambient-light-sensor=(), aria-notify=(), attribution-reporting=(), autoplay=(), bluetooth=(), browsing-topics=(), camera=(), captured-surface-control=(), clipboard-read=(self), clipboard-write=(self), compute-pressure=(), cross-origin-isolated=(), deferred-fetch=(), deferred-fetch-minimal=(), device-attributes=(), digital-credentials-get=(), direct-sockets=(), display-capture=(), encrypted-media=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), idle-detection=(), interest-cohort=(), join-ad-interest-group=(), keyboard-map=(self), language-detector=(), language-model=(), local-fonts=(), local-network=(), local-network-access=(), loopback-network=(), magnetometer=(), microphone=(), midi=(), on-device-speech-recognition=(), otp-credentials=(), payment=(), picture-in-picture=(), private-aggregation=(), private-state-token-issuance=(), private-state-token-redemption=(), proofreader=(), publickey-credentials-create=(), publickey-credentials-get=(), record-ad-auction-events=(), run-ad-auction=(), screen-wake-lock=(), serial=(), shared-storage=(), shared-storage-select-url=(), smart-card=(), speaker-selection=(), storage-access=(), sub-apps=(), summarizer=(), sync-xhr=(), translator=(), unload=(), usb=(), usb-unrestricted=(), web-printing=(), web-share=(), window-management=(), xr-spatial-tracking=()";
 
 /// The headers that are the same on every answer.
 const HEADERS: &[(&str, &str)] = &[
@@ -64,7 +69,9 @@ impl Site for PageSite {
             Reply::Answer(answer) => {
                 if answer.status() >= 400 {
                     let status = answer.status();
-                    tracing::debug!(peer = %request.peer, path = request.head.path, status, "refused a browser");
+                    // Of a path only what is known: the rest may be a secret that lost its way.
+                    let route = route(&request.head.path).map_or("none", Route::name);
+                    tracing::debug!(peer = %request.peer, route, status, "refused a browser");
                 }
                 guarded(answer, Some(&origin)).into()
             }
@@ -94,7 +101,7 @@ impl PageSite {
             Route::Worker => Ok(self.file("sw.js")),
             Route::Asset { build, name } => Ok(self.asset(build, name)),
             Route::Health => Ok(fresh(Answer::new(200, "text/plain; charset=utf-8", "ok\n"))),
-            Route::Link => match self.link(request) {
+            Route::Link => match self.link(request).await {
                 Ok((handshake, visit)) => return Reply::Enter(handshake, visit),
                 Err(refusal) => Err(refusal),
             },
@@ -125,7 +132,7 @@ impl PageSite {
     }
 
     /// Lets a device in to the link.
-    fn link(&self, request: &Request) -> Result<(Handshake, Visit), Answer> {
+    async fn link(&self, request: &Request) -> Result<(Handshake, Visit), Answer> {
         let visitor = self.entry.judge(request, Purpose::Act)?;
         let known = |credential: &str| self.core.devices().find(credential).is_some();
         let mut credentials = visitor.credentials.iter().map(|credential| credential.0);
@@ -133,6 +140,9 @@ impl PageSite {
             return Err(self.stranger(&visitor));
         };
         self.entry.welcome(&visitor);
+        if peer::is_agent(&self.core, request).await {
+            return Err(Answer::text(403, AGENTS));
+        }
         let handshake = Handshake::read(&request.head, SUBPROTOCOL)?;
         // It may have been revoked this moment.
         let visit = self.core.devices().visit(credential);
@@ -157,9 +167,13 @@ impl PageSite {
             #[serde(default)]
             name: String,
         }
-        let visitor = self.entry.judge(request, Purpose::Act)?;
+        let visitor = self.entry.judge(request, Purpose::Post)?;
         let Pair { code, name } = read(request)?;
-        match self.core.devices().redeem(&code, &name).await {
+        if peer::is_agent(&self.core, request).await {
+            return Err(said(403, &json!({ "error": AGENTS.trim_end() })));
+        }
+        let place = peer::place(request).await;
+        match self.core.devices().redeem(&code, &name, place).await {
             Ok((device, credential)) => {
                 let cookie = visitor.cookie(credential.expose(), COOKIE_LIFE);
                 let rights = device.rights.word();
@@ -183,7 +197,7 @@ impl PageSite {
 
     /// A device forgets itself: what it has is worth nothing from now on.
     async fn log_out(&self, request: &Request) -> Result<Answer, Answer> {
-        let visitor = self.entry.judge(request, Purpose::Act)?;
+        let visitor = self.entry.judge(request, Purpose::Post)?;
         let _: serde_json::Value = read(request)?;
         let mut devices =
             visitor.credentials.iter().filter_map(|it| self.core.devices().find(it.0));
@@ -193,10 +207,12 @@ impl PageSite {
         Ok(said(200, &json!({})).with("Set-Cookie", visitor.cookie("", 0)))
     }
 
-    /// The answer to a visitor that is no device. A browser forgets what is worth nothing.
+    /// The answer to a visitor that is no device. A browser forgets what was revoked; other daemons of this
+    /// machine have cookies of the same name, which are none of our business.
     fn stranger(&self, visitor: &Visitor<'_>) -> Answer {
         let refusal = self.entry.refuse(visitor);
-        match visitor.has_cookie {
+        let was_revoked = |it: &Credential<'_>| self.core.devices().was_revoked(it.0);
+        match visitor.has_cookie && visitor.credentials.iter().any(was_revoked) {
             true => refusal.with("Set-Cookie", visitor.cookie("", 0)),
             false => refusal,
         }

@@ -1,5 +1,6 @@
 //! Browsers that were let in: each is served the link, with the rights of its device, until it goes or has to.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rookery_core::{Parting as Parted, ViewerRights, Visit};
@@ -14,35 +15,55 @@ use tokio_util::task::TaskTracker;
 use super::site::PageSite;
 
 /// The name of the endpoint in records of decisions.
-const ENDPOINT: &str = "web";
+pub(super) const ENDPOINT: &str = "web";
 /// How often a browser is asked whether it is still there.
 const PING: Duration = Duration::from_secs(20);
 
-/// Accepts connections until it is over.
+/// That the server ends, and why; clones hear of the same end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Over {
+    token: CancellationToken,
+    why: Arc<OnceLock<Parting>>,
+}
+
+impl Over {
+    /// It ends now, for the first reason that is given.
+    pub(super) fn end(&self, why: Parting) {
+        let _ = self.why.set(why);
+        self.token.cancel();
+    }
+
+    pub(super) async fn wait(&self) -> Parting {
+        self.token.cancelled().await;
+        self.why.get().copied().unwrap_or(Parting::Stopping)
+    }
+}
+
+/// Accepts connections until it is over. Returns what broke the listener, if that was the end.
 pub(super) async fn serve_all(
     mut server: Server<PageSite>,
     served: Served,
-    over: CancellationToken,
+    over: Over,
     tasks: TaskTracker,
-) {
+) -> Option<std::io::Error> {
     loop {
         let accepted = tokio::select! {
             accepted = server.accept() => accepted,
-            () = over.cancelled() => return,
+            _ = over.wait() => return None,
         };
         match accepted {
             Ok((socket, visit)) => {
                 tasks.spawn(serve(socket, visit, served.clone(), over.clone()));
             }
-            Err(error) => return tracing::error!(%error, "the page for browsers is gone"),
+            Err(error) => return Some(error),
         }
     }
 }
 
-async fn serve(socket: Socket, visit: Visit, served: Served, over: CancellationToken) {
+async fn serve(socket: Socket, visit: Visit, served: Served, over: Over) {
     let device = &visit.device;
     let caller = Caller {
-        // The person carried a code to it.
+        // The person carried a code to it, and no agent is at the other end.
         standing: Standing::Person(None),
         pid: None,
         program: Some(device.name.clone()),
@@ -60,10 +81,11 @@ async fn serve(socket: Socket, visit: Visit, served: Served, over: CancellationT
                 Parted::Revoked => Parting::Revoked,
                 Parted::Replaced => Parting::Replaced,
             },
-            () = over.cancelled() => Parting::Stopping,
+            why = over.wait() => why,
         }
     };
     let served = served.on_behalf_of(caller);
-    let outcome = served.serve_remote(socket.with_pings(PING), Messages, most, parting).await;
+    let socket = socket.with_pings(PING);
+    let outcome = served.serve_remote(socket, Messages, &device.id, most, parting).await;
     tracing::debug!(device = device.id, %outcome, "a browser is gone");
 }

@@ -17,6 +17,8 @@ use rookery_view::link::Bye;
 pub enum Parting {
     /// The server that it came to stops.
     Stopping,
+    /// The same, and another daemon takes its place.
+    Restarting,
     /// Its device was revoked.
     Revoked,
     /// Its device has too many, and this was the oldest.
@@ -51,6 +53,7 @@ impl Cx {
     pub fn part(&self, why: Parting) {
         let bye = match why {
             Parting::Stopping => Bye::Stopping,
+            Parting::Restarting => Bye::Restarting,
             Parting::Revoked => Bye::Revoked,
             Parting::Replaced => Bye::Replaced,
         };

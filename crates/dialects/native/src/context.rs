@@ -43,7 +43,7 @@ pub type WebWork<'a, T> = Pin<Box<dyn Future<Output = model::Result<T>> + Send +
 
 /// The server for browsers; supplied by the daemon.
 pub trait WebServer: Send + Sync + 'static {
-    /// Turns it on, and keeps that. Without an address it listens where the settings say.
+    /// Turns it on, and keeps that. Without an address it listens where it did, else where the settings say.
     fn start(&self, listen: Option<SocketAddr>, is_plain: bool) -> WebWork<'_, WebWays>;
 
     /// Turns it off, and keeps that. Says whether it was on.
@@ -51,6 +51,9 @@ pub trait WebServer: Send + Sync + 'static {
 
     /// How it can be reached; none while it is off.
     fn ways(&self) -> Option<WebWays>;
+
+    /// Why it is off though it should be on, if it is.
+    fn problem(&self) -> Option<String>;
 
     /// What devices may do for which nothing is said.
     fn usual_rights(&self) -> ViewerRights;

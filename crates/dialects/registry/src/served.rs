@@ -43,6 +43,8 @@ pub struct Served {
 pub enum Parting {
     /// The server that it came to stops.
     Stopping,
+    /// The same, and another daemon takes its place.
+    Restarting,
     /// Its device was revoked.
     Revoked,
     /// Its device has too many, and this was the oldest.
@@ -152,10 +154,16 @@ impl Served {
 
     /// Our own methods and the link's, for a face elsewhere that is allowed no more than this. Returns what ends
     /// the connection as well.
-    fn remote(&self, connection: ConnectionHandle, most: Needs) -> (JsonRpc, link::Cx) {
+    fn remote(
+        &self,
+        connection: ConnectionHandle,
+        device: &str,
+        most: Needs,
+    ) -> (JsonRpc, link::Cx) {
         let allowed = Allowed::default();
         allowed.lower(most);
-        let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone());
+        let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone())
+            .of_device(device.to_owned());
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
             .within(allowed.clone());
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
@@ -165,18 +173,19 @@ impl Served {
         (protocol, viewer)
     }
 
-    /// Serves a face elsewhere to its end, or until it has to part.
+    /// Serves a face on a paired device to its end, or until it has to part.
     pub async fn serve_remote(
         &self,
         stream: impl Transport,
         framing: impl Framing,
+        device: &str,
         most: Needs,
         parting: impl Future<Output = Parting>,
     ) -> Outcome {
         let options = Options { linger: REMOTE_LINGER, ..Options::default() };
         let viewer = OnceLock::new();
         let serving = serve_connection(stream, framing, options, |connection| {
-            let (protocol, cx) = self.remote(connection, most);
+            let (protocol, cx) = self.remote(connection, device, most);
             viewer.get_or_init(|| cx);
             protocol
         });
@@ -189,6 +198,7 @@ impl Served {
                 if let Some(viewer) = viewer.get() {
                     viewer.part(match why {
                         Parting::Stopping => link::Parting::Stopping,
+                        Parting::Restarting => link::Parting::Restarting,
                         Parting::Revoked => link::Parting::Revoked,
                         Parting::Replaced => link::Parting::Replaced,
                     });

@@ -16,5 +16,6 @@ mod roo_tcp;
 mod secrets;
 mod slow_clients;
 mod truth;
+mod web_agent;
 mod web_entry;
 mod websocket;

@@ -2,11 +2,11 @@
 //! out. No secret of a device lies anywhere.
 
 use std::fs;
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 
-use rookery_testkit::{PATIENCE, wait_until};
+use rookery_testkit::{Home, PATIENCE, wait_until};
 use serde_json::json;
 
 use crate::web_link::{Answer, Site, read_answer};
@@ -215,6 +215,11 @@ fn forty_ways_in_are_refused_and_the_next_page_enters_at_once() {
             ),
             [413, 413],
         ),
+        (
+            "a post with a cookie behind another bearer",
+            ask("POST", "/logout", &[cookied, ("Authorization", "Bearer x"), json], "{}"),
+            [403, 403],
+        ),
         ("another method", ask("DELETE", "/session", &[cookied, from_us], ""), [405, 405]),
         ("a method to look around", ask("OPTIONS", "/link", &[cookied, from_us], ""), [405, 405]),
         ("a route that is not there", ask("GET", "/link/", &[cookied, from_us], ""), [404, 404]),
@@ -246,26 +251,39 @@ fn every_answer_carries_the_rules_of_the_page() {
         ("POST", "/", 405),
         ("GET", "/pair", 405),
     ] {
-        let request = site.request(method, path, &[], "");
-        let mut stream = site.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut head = String::new();
-        // Of a body that a HEAD does not get nothing may be waited for.
-        let mut reader = BufReader::new(stream);
-        while !head.ends_with("\r\n\r\n") {
-            std::io::BufRead::read_line(&mut reader, &mut head).unwrap();
-        }
-        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {head}");
-        let head = head.to_ascii_lowercase();
-        let sockets = format!("connect-src 'self' ws://{};", site.host());
-        assert!(head.contains(&sockets), "{method} {path}: {head}");
+        assert_whole(&site, &site.request(method, path, &[], ""), status);
     }
+    let credential = site.device("look");
+    let build = site.session(&credential).json()["build"].as_str().unwrap().to_owned();
+    let file = format!("/a/{build}/icons/192.png");
+    for path in ["/manifest.webmanifest", "/sw.js", &format!("/a/{build}/app.js"), &file] {
+        assert_whole(&site, &site.request("GET", path, &[], ""), 200);
+    }
+    let (cookie, origin) = (format!("rookery={credential}"), site.origin());
+    assert_whole(&site, &site.handshake(&[("Cookie", &cookie), ("Origin", &origin)]), 101);
     let foreign = site.ask("GET", "/", &[("Host", "evil.example")]);
     let policy = foreign.header("content-security-policy").unwrap();
     assert!(policy.contains("connect-src 'self';"), "{policy}");
     assert_guarded(&foreign, "a foreign host");
-    let paired = site.link(&site.device("look"));
-    drop(paired);
+}
+
+/// The head of the answer to a request has this status and everything that an answer to a page has.
+#[track_caller]
+fn assert_whole(site: &Site, request: &str, status: u16) {
+    let mut stream = site.connect();
+    stream.write_all(request.as_bytes()).unwrap();
+    // Of a body that a HEAD does not get nothing may be waited for.
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let first = lines.next().unwrap();
+    assert!(first.starts_with(&format!("HTTP/1.1 {status} ")), "{request}: {first}");
+    let fields = lines.take_while(|line| !line.is_empty()).map(|line| {
+        let (name, value) = line.split_once(':').unwrap();
+        (name.to_ascii_lowercase(), value.trim().to_owned())
+    });
+    let answer = Answer { status, headers: fields.collect(), body: String::new() };
+    assert_guarded(&answer, request);
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(policy.contains(&format!("connect-src 'self' ws://{};", site.host())), "{policy}");
 }
 
 #[test]
@@ -443,7 +461,12 @@ fn files_with(dir: &Path, text: &str, found: &mut Vec<std::path::PathBuf>) {
 
 #[test]
 fn no_secret_of_a_device_lies_anywhere() {
-    let site = Site::start();
+    let home = Home::new();
+    let dir = home.join("config/rookery");
+    fs::create_dir_all(&dir).unwrap();
+    // What is logged at all is logged.
+    fs::write(dir.join("config.toml"), "[daemon]\nlog = \"debug\"\n").unwrap();
+    let site = Site::start_in(home);
     let made = site.pairing(&[]);
     let (code, short) = (made["code"].as_str().unwrap(), made["short"].as_str().unwrap());
     let answer = site.post("/pair", &[], &json!({"code": code, "name": "browser"}));
@@ -452,6 +475,8 @@ fn no_secret_of_a_device_lies_anywhere() {
     site.link(&credential).open();
     assert_eq!(site.session(&format!("{credential}x")).status, 401);
     site.ask("GET", &format!("/link?{secret}"), &[]);
+    site.ask("GET", &format!("/{secret}"), &[]);
+    site.ask("GET", &format!("/a/{secret}/{code}"), &[]);
     let typed = site.pairing(&[])["short"].as_str().unwrap().to_owned();
     // Kept, and so on disk.
     site.daemon.rookery(&["web", "devices"]).success();

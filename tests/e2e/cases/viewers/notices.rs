@@ -60,19 +60,22 @@ fn a_request_that_waits_reaches_the_user_elsewhere_once() {
 
 #[test]
 fn a_command_that_hangs_or_fails_is_logged_and_does_no_harm() {
-    let home = Home::new();
-    let dir = home.join("config/roost");
-    fs::create_dir_all(&dir).unwrap();
-    let settings = "notify-command = echo no route >&2; exit 3\nnotify-after-ms = 0\n";
-    fs::write(dir.join("config.conf"), settings).unwrap();
-    let daemon = TestDaemon::start_in(home);
-    let mut peer = Peer::to(&daemon);
-    let id = ask(&mut peer, daemon.home().path(), "made");
-    let log = || fs::read_to_string(daemon.log()).unwrap_or_default();
-    eventually("the failure is logged", PATIENCE, || {
-        log().contains("notify-command failed").then_some(())
-    });
-    assert!(log().contains("no route"), "{}", log());
-    let answer = json!({"approvalId": id, "approved": true});
-    assert_eq!(peer.call("session/resolve_approval", answer)["resolved"], true);
+    for (command, logged) in [
+        ("echo no route >&2; exit 3", ["notify-command failed", "no route"]),
+        ("exec sleep 600", ["notify-command took longer", "5s"]),
+    ] {
+        let home = Home::new();
+        let dir = home.join("config/roost");
+        fs::create_dir_all(&dir).unwrap();
+        let settings = format!("notify-command = {command}\nnotify-after-ms = 0\n");
+        fs::write(dir.join("config.conf"), settings).unwrap();
+        let daemon = TestDaemon::start_in(home);
+        let mut peer = Peer::to(&daemon);
+        let id = ask(&mut peer, daemon.home().path(), "made");
+        let log = || fs::read_to_string(daemon.log()).unwrap_or_default();
+        eventually("the failure is logged", PATIENCE, || log().contains(logged[0]).then_some(()));
+        assert!(log().contains(logged[1]), "{}", log());
+        let answer = json!({"approvalId": id, "approved": true});
+        assert_eq!(peer.call("session/resolve_approval", answer)["resolved"], true);
+    }
 }

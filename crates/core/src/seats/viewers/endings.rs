@@ -48,13 +48,6 @@ impl Seats {
         endings.get(&id).is_some_and(|ending| ending.send_replace(Some(why)).is_none())
     }
 
-    /// Asks every viewer of a device to go; gives how many there were.
-    pub fn dismiss_device(&self, device: &str, why: Goodbye) -> usize {
-        let viewers = self.viewers().0;
-        let of_device = viewers.iter().filter(|it| it.device.as_deref() == Some(device));
-        of_device.filter(|viewer| self.dismiss_viewer(viewer.id, why)).count()
-    }
-
     /// A device has at most this number of viewers: the oldest makes room.
     pub(super) fn make_room_on(&self, device: &str, most: usize) {
         let viewers = self.viewers().0;

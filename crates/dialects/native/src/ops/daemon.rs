@@ -35,6 +35,7 @@ pub(crate) async fn status(cx: Cx, _params: GetStatus) -> Result<Status, Error> 
         mcp_servers: status.mcp_servers.into_iter().map(mcp_server).collect(),
         viewers: viewers(&cx),
         web: super::web::status(&cx),
+        web_problem: super::web::problem(&cx),
     })
 }
 

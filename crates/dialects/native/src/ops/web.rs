@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_core::{Device, ViewerRights};
+use rookery_core::{Device, Reach, ViewerRights};
 use rookery_model as model;
 
 use crate::context::WebServer;
@@ -34,8 +34,11 @@ pub(crate) async fn pair(cx: Cx, params: WebPair) -> Result<WebPairing, Error> {
     let off = || model::Error::conflict("the server for browsers is off; run `rookery web`");
     let ways = server.ways().ok_or_else(off)?;
     let rights = params.rights.map_or_else(|| server.usual_rights(), core_rights);
-    let pairing = cx.core.devices().pair(rights, params.name.as_deref())?;
-    let origin = ways.origins.first().unwrap_or(&ways.url).trim_end_matches('/');
+    let reach = if params.here { Reach::Here } else { Reach::Anywhere };
+    let pairing = cx.core.devices().pair(rights, params.name.as_deref(), reach)?;
+    // Whatever else leads here, a browser of this machine is at this machine.
+    let best = ways.origins.first().filter(|_| !params.here);
+    let origin = best.unwrap_or(&ways.url).trim_end_matches('/');
     Ok(WebPairing {
         url: format!("{origin}/#pair={}", pairing.code),
         code: pairing.code,
@@ -66,6 +69,11 @@ pub(crate) async fn rename(cx: Cx, params: WebRename) -> Result<WebDevice, Error
 pub(crate) fn status(cx: &Cx) -> Option<Web> {
     let ways = cx.control.web()?.ways()?;
     Some(Web { url: ways.url, origins: ways.origins, devices: cx.core.devices().list().len() })
+}
+
+/// Why the server is off though it should be on, if it is.
+pub(crate) fn problem(cx: &Cx) -> Option<String> {
+    cx.control.web()?.problem()
 }
 
 fn server(cx: &Cx) -> Result<Arc<dyn WebServer>, Error> {

@@ -49,6 +49,9 @@ pub struct Status {
     /// The server for browsers; absent while it is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<Web>,
+    /// Why the server for browsers is off though it should be on, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_problem: Option<String>,
 }
 
 /// One who looks: a TUI, a window, a page in a browser.

@@ -53,6 +53,9 @@ pub struct WebPair {
     /// What the device will be called if it names itself nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Whether it is for a browser of this user at this machine, and worth nothing anywhere else.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub here: bool,
 }
 
 call!("rookery/web/pair" WebPair -> WebPairing);

@@ -36,6 +36,9 @@ pub enum Purpose {
     Read,
     /// Something is done.
     Act,
+    /// Something is done for which a program needs no cookie: one that comes all the same is a browser's, whatever
+    /// else is presented.
+    Post,
 }
 
 /// What a visitor presents to show who it is.
@@ -93,6 +96,11 @@ impl Entry {
         let is_own_fetch = head.has("sec-fetch-site");
         if sites.any(|site| site != "same-origin") {
             return Err(foreign());
+        }
+        let has_cookie = |name: &&str| head.cookies(name).next().is_some();
+        let is_browser = [COOKIE, SECURE_COOKIE].iter().any(has_cookie);
+        if purpose == Purpose::Post && origin.is_none() && is_browser {
+            return Err(Answer::text(403, "origin is missing\n"));
         }
         let bearers: Vec<_> = match origin {
             None => bearers(head).take(MOST_CREDENTIALS).map(Credential).collect(),
@@ -299,6 +307,25 @@ mod tests {
     }
 
     #[test]
+    fn attack_no_bearer_stands_in_for_the_origin_of_a_browser_that_posts() {
+        let (host, own) = (("Host", HERE), ("Origin", "http://127.0.0.1:7665"));
+        let (cookie, junk) = (("Cookie", "rookery=a.b"), ("Authorization", "Bearer x"));
+        let secure = ("Cookie", "__Host-rookery=a.b");
+        for (headers, want) in [
+            (&[host, cookie, junk][..], (403, 0)),
+            (&[host, secure, junk], (403, 0)),
+            (&[host, secure], (403, 0)),
+            (&[host, cookie, own, junk], (0, 1)),
+            (&[host, junk], (0, 1)),
+            (&[host], (0, 0)),
+            (&[host, ("Cookie", "other=a.b"), junk], (0, 1)),
+        ] {
+            let request = request(HERE, false, headers);
+            assert_eq!(judged(Purpose::Post, &request), want, "{headers:?}");
+        }
+    }
+
+    #[test]
     fn cookies_are_guarded_by_browsers_where_the_way_is_encrypted() {
         let plain = request(HERE, false, &[("Host", HERE)]);
         let visitor = entry().judge(&plain, Purpose::Act).unwrap();
@@ -341,7 +368,7 @@ mod tests {
                 ("Authorization", &bearer),
             ];
             let request = request(HERE, false, &headers);
-            for purpose in [Purpose::Open, Purpose::Read, Purpose::Act] {
+            for purpose in [Purpose::Open, Purpose::Read, Purpose::Act, Purpose::Post] {
                 let _ = judged(purpose, &request);
             }
         }
