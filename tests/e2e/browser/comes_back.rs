@@ -76,7 +76,7 @@ fn a_killed_daemon_takes_no_page_with_it() {
         }
     }
     assert_eq!(page.js(at_retry, &[]), true);
-    page.click(".pane[data-focused] .scroller");
+    page.js("document.getElementById('keys').focus()", &[]);
     assert!(page.rows(shell).iter().any(|row| row == "before"), "the picture stays");
     page.type_keys("zzz");
     page.until(
