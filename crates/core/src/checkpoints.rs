@@ -191,13 +191,40 @@ impl Checkpoints {
     /// # Errors
     /// If there is no such checkpoint or nothing was captured, or git cannot tell.
     pub async fn diff(&self, id: CheckpointId, with: Compared) -> Result<Difference> {
+        self.difference(id, with, None).await
+    }
+
+    /// The same with the patch of one file, of which there is more room for.
+    ///
+    /// # Errors
+    /// As [`Self::diff`].
+    pub async fn diff_file(
+        &self,
+        id: CheckpointId,
+        with: Compared,
+        path: &Path,
+    ) -> Result<Difference> {
+        self.difference(id, with, Some(path)).await
+    }
+
+    /// What git counted, as reviews keep it.
+    pub fn counted(&self, found: &Difference) -> Differences {
+        differences(&found.files, found.stat)
+    }
+
+    async fn difference(
+        &self,
+        id: CheckpointId,
+        with: Compared,
+        only: Option<&Path>,
+    ) -> Result<Difference> {
         let repo = self.repository_of(id).await?;
         let against = match with {
             Compared::Head => Against::Head,
             Compared::Now => Against::WorkTree,
             Compared::Checkpoint(other) => Against::Checkpoint(name(other)?),
         };
-        snapshot::diff(&repo, &name(id)?, &against).await.map_err(failed)
+        snapshot::diff(&repo, &name(id)?, &against, only).await.map_err(failed)
     }
 
     /// Puts the working tree back. The state before becomes a checkpoint, by which this is undone.

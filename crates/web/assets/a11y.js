@@ -1,6 +1,7 @@
 // Reading a terminal's output aloud: new lines go to the polite region, a bounded number at a time, and
 // only where the person turned it on.
 
+import { plain as rowText } from "./mirror.js";
 import { plain } from "./pages/shown.js";
 
 /** Lines of one announcement, and how often there is one. */
@@ -17,12 +18,6 @@ export function start(app) {
   app.readOutput = (is) => reader.turn(is);
   reader.turn(app.prefs.local.get("read-output", false) === true);
   app.on("terms", (terms) => reader.heard(terms));
-}
-
-/** The text of a row as it travels. */
-export function rowText(text) {
-  if (typeof text === "string") return text;
-  return text.map((part) => (typeof part === "string" ? part : part[0])).join("");
 }
 
 class Reader {

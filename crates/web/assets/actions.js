@@ -1,8 +1,8 @@
 // What actions do. Most are the daemon's; what is only about this page is done here. Part of `App`.
 
-import { exact } from "./dom.js";
 import { isOpened } from "./mouse.js";
 import { keep } from "./kept.js";
+import { exact } from "./pages/shown.js";
 
 const VIEW = "rookery/view/";
 const GO = {

@@ -13,12 +13,12 @@
 //   go(place), back(), act(action), page(word)                            where the viewer is
 //   announce(text), alert(text), toast(tone, text), message(tone, text)   what is told
 //   ask({title, lines, yes, no, field, danger, choices}) → Promise        a question of the page
-//   on(kind, handler) → off()    cards threads notices clip scene open lost state input terms focus phone
+//   on(kind, handler) → off()    cards threads notices clip scene open lost state input terms focus phone page
 //   isPhone(), prefs, drafts, age(ms), ages(element, ms), mood(word), focus(), copy(text)
 //   terminal, term(t), panes, type.key / type.text / type.paste           terminals
 
 import { actions, isLocal } from "./actions.js";
-import { age, h, mood, text } from "./dom.js";
+import { age, button, h, mood, text } from "./dom.js";
 import { Find } from "./find.js";
 import { drafts, keep, kept, Prefs } from "./kept.js";
 import { Keymap, learnLayout } from "./keymap.js";
@@ -92,6 +92,7 @@ class App {
     this.listen();
     paintTheme(kept("theme", null));
     setInterval(() => document.hidden || this.paintAges(), 60000);
+    setInterval(() => document.hidden || this.showLost(), 1000);
     learnLayout();
     this.extras();
     window.addEventListener("hashchange", () => this.takeLink());
@@ -175,7 +176,7 @@ class App {
   openParams() {
     const phone = this.isPhone();
     const place = history.state?.place ?? kept("place", null);
-    const fit = this.fit ?? (this.isTouch() ? "follow" : undefined);
+    const fit = this.fit ?? (phone || this.isTouch() ? "follow" : undefined);
     const params = { name: this.deviceName || "browser", single: phone || undefined, fit, place: place ?? (phone ? { page: "inbox" } : undefined), ...this.workspace.room() };
     if (kept("check", false)) params.check = true;
     return params;
@@ -193,7 +194,7 @@ class App {
     this.lostAt = null;
     Object.assign(this, { rights: opened.rights, viewer: opened.viewer, isDesk: opened.isDesk, daemon: opened.daemon ?? {} });
     this.chose(opened);
-    if (this.fit === null) this.fit = this.isTouch() || this.rights !== "full" ? "follow" : "own";
+    if (this.fit === null) this.fit = this.isPhone() || this.isTouch() || this.rights !== "full" ? "follow" : "own";
     this.selection.clear();
     for (const pane of this.panes.values()) pane.known = null;
     this.isWhole = true;
@@ -251,6 +252,7 @@ class App {
       this.lostAt = { ...lost };
     }
     const isFresh = this.state !== "lost";
+    if (isFresh) this.awaySince = Date.now();
     this.setState("lost");
     if (isFresh) {
       this.alert("The daemon is away");
@@ -260,8 +262,12 @@ class App {
   }
 
   showLost() {
+    if (this.state !== "lost") return;
     const lost = this.lostAt ?? {};
-    this.overlay.lost({ unsent: lost.unsent ?? 0, lostText: lost.text ?? "", seconds: null, bye: lost.bye });
+    const seconds = Math.round((Date.now() - this.awaySince) / 1000);
+    const draft = document.getElementById(this.word() === "thread" ? "composer" : "type")?.value ?? "";
+    this.root.style.setProperty("--away", `"away ${seconds} s"`);
+    this.overlay.lost({ unsent: lost.unsent ?? 0, lostText: lost.text ?? "", draft, seconds, bye: lost.bye });
   }
 
   refused(error) {
@@ -413,7 +419,7 @@ class App {
   }
 
   section(word) {
-    const element = h("section", { class: "page-body", data: { for: word }, hidden: true });
+    const element = h("section", { class: "page-body", tabIndex: -1, data: { for: word }, hidden: true });
     this.element.append(element);
     return element;
   }
@@ -424,16 +430,17 @@ class App {
     this.remember(place);
     this.page(null);
     let page = this.pages.get(word);
+    const element = page?.element ?? this.section(word);
     if (!page) {
-      const element = this.section(word);
       page = { show() {}, hide() {}, update() {}, key: () => false, element };
       this.pages.set(word, page);
       try {
         const made = (await import(`./pages/${word}.js`)).create(this, element);
         page = Object.assign(made, { element });
       } catch (error) {
+        // A browser keeps that a module failed: only a page that is loaded anew asks for it again.
         console.error(word, error);
-        element.append(h("p", { class: "page-broken" }, "This page could not be loaded."));
+        element.append(h("p", { class: "page-broken" }, "This page could not be loaded. ", button("Load again", () => location.reload())));
       }
       this.pages.set(word, page);
       if (this.word() !== word) return;
@@ -443,14 +450,23 @@ class App {
       this.current?.hide();
       for (const element of this.element.children) element.hidden = element.dataset.for !== word;
       this.current = page;
-      if (word !== "workspace") this.find.close();
+      if (word !== "workspace") {
+        this.find.close();
+        this.focusPage();
+      }
     }
     if (isOther || JSON.stringify(this.placeBefore) !== JSON.stringify(this.scene.page)) {
       this.placeBefore = this.scene.page;
       page.show(this.scene.page ?? place);
     }
     if (isOther) page.update(this.scene);
+    this.emit("page", word);
     if (word === "workspace") this.focus();
+  }
+
+  /** Keys are the page's from here on, and no longer those of the button or row that led to it. */
+  focusPage() {
+    if (document.activeElement?.closest("#sidebar, #head, #status, #bar, #phone-head")) this.current.element.focus({ preventScroll: true });
   }
 
   /** Sets `data-page`: `card` while a card has the whole page, null for the page's own word. */

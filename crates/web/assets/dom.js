@@ -107,9 +107,3 @@ export function setMood(element, word) {
   attr(element, "aria-hidden", word === "quiet" ? "true" : null);
   return element;
 }
-
-/** A line exactly as it is: what would act or hide is spelled. */
-export function exact(line) {
-  const hides = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u034f\u115f\u1160\u3164\uffa0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
-  return line.replace(hides, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
-}

@@ -16,6 +16,8 @@ const ROWS = [
     ["tab", "Tab", "Tab", { k: "tab" }],
     ["ctrl", "Ctrl", "Control", CTRL],
     ["alt", "Alt", "Alt", ALT],
+    ["page_up", "PgUp", "Page up", { k: "page_up" }, true],
+    ["page_down", "PgDn", "Page down", { k: "page_down" }, true],
     ["keyboard", "⌨", "Keyboard"],
     ["more", "⋯", "More keys"],
   ],
@@ -31,11 +33,11 @@ const ROWS = [
   ],
 ];
 
+/** Beside the field. */
+const TILDE = ["tilde", "~", "Tilde", { k: "`", mods: 1, text: "~", shifted: "~" }];
+
 /** Behind `⋯`. */
 const MORE = [
-  ["tilde", "~", "Tilde", { k: "`", mods: 1, text: "~", shifted: "~" }],
-  ["page_up", "PgUp", "Page up", { k: "page_up" }, true],
-  ["page_down", "PgDn", "Page down", { k: "page_down" }, true],
   ["home", "Home", "Home", { k: "home" }],
   ["end", "End", "End", { k: "end" }],
   ["delete", "Del", "Delete", { k: "delete" }, true],
@@ -55,11 +57,13 @@ export class KeyBar {
     this.#app = app;
     this.#stick();
     const rows = ROWS.map((keys) => h("div", { class: "keyrow" }, ...keys.map((key) => this.#key(key))));
+    this.rights = h("p", { class: "hint" });
     this.more = h(
       "div",
       { id: "keymore", class: "keymore" },
       h("div", { class: "keygrid" }, ...MORE.map((key) => this.#key(key))),
       h("div", { class: "keygrid wide" }, ...actions.map(([label, run]) => this.#action(label, run))),
+      this.rights,
     );
     this.more.hidden = true;
     this.field = h("input", {
@@ -74,11 +78,13 @@ export class KeyBar {
     this.field.setAttribute("autocorrect", "on");
     this.field.setAttribute("autocapitalize", "none");
     this.send = button("⏎", () => void this.#sendLine(), { class: "button primary", id: "type-send", aria: { label: "Send line" } });
-    this.element = h("div", { id: "keybar", class: "keybar", role: "toolbar", aria: { label: "Keys" } }, this.more, ...rows, h("div", { class: "typerow" }, this.field, this.send));
+    const paste = button("Paste", () => void app.pasteHere(), { class: "button key", data: { key: "paste" } });
+    this.element = h("div", { id: "keybar", class: "keybar", role: "toolbar", aria: { label: "Keys" } }, this.more, ...rows, h("div", { class: "typerow" }, this.field, this.#key(TILDE), paste, this.send));
   }
 
   /** Another terminal has the keyboard. */
   begin(t) {
+    this.rights.textContent = [`Rights: ${this.#app.rights}`, this.#app.deviceName].filter(Boolean).join(" · ");
     if (this.#draft === `type:${t}`) return;
     this.#draft = `type:${t}`;
     this.field.value = this.#app.drafts.get(this.#draft) ?? "";

@@ -21,6 +21,12 @@ export function isField(element) {
   return element.tagName === "INPUT" && !["checkbox", "radio", "button", "submit", "range"].includes(element.type);
 }
 
+/** Escape in a filter that has nothing to take back leads on, to what is around it. */
+function isLeaving(event) {
+  const active = document.activeElement;
+  return event.key === "Escape" && active?.type === "search" && active.value === "";
+}
+
 /** The keyboard of the page. */
 export class Keys {
   constructor(app) {
@@ -70,12 +76,12 @@ export class Keys {
       take(event);
       return this.setPrefixed(true);
     }
-    const inField = isField(document.activeElement);
+    const inField = isField(document.activeElement) && !isLeaving(event);
     const action = app.keymap.action(press);
     if (action && (!inField || (press.mods & 6) === 6) && !app.overlay.isAsking()) return this.act(event, action);
-    if (inField || app.overlay.isAsking()) return;
-    if (app.word() !== "workspace") return this.forPage(event, press);
+    if (inField || app.overlay.isAsking() || document.activeElement?.closest("dialog")) return;
     if (this.isElsewhere(event)) return;
+    if (app.word() !== "workspace") return this.forPage(event, press);
     this.forProgram(event, press);
   }
 
@@ -111,7 +117,7 @@ export class Keys {
     app.act(action);
   }
 
-  /** Keys of a button or a list in the frame around the terminal are its own. */
+  /** Keys of a button or a list in the frame around the page are its own. */
   isElsewhere(event) {
     const active = document.activeElement;
     if (!active || active === document.body || active === this.field || active.closest(".pane, #page")) {
@@ -163,7 +169,7 @@ export class Keys {
   downWhileAway(event, press) {
     if (!press || this.app.state !== "lost" || isField(document.activeElement) || isModifier(event)) return;
     if (event.ctrlKey || event.metaKey || event.altKey || /^f\d+$/.test(press.k)) return;
-    if (document.activeElement?.closest?.("button, a")) return;
+    if (press.k === "tab" || document.activeElement?.closest?.("button, a")) return;
     if (this.app.word() !== "workspace") return;
     take(event);
     this.app.refuse();

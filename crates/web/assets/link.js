@@ -44,7 +44,7 @@ export class Inputs {
 
   /** How many may not have arrived, and what they type. */
   lose() {
-    return { unsent: this.waiting.length, text: this.waiting.map(([, text]) => text).join("") };
+    return { unsent: this.waiting.filter(([, text]) => text !== "").length, text: this.waiting.map(([, text]) => text).join("") };
   }
 }
 

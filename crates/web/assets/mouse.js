@@ -88,7 +88,7 @@ export class Mouse {
       if (!this.app.selection.range) return this.app.focus(true);
       const mode = this.app.settings.copyOnSelect;
       if (mode === "selection") this.app.selection.tell(["selection"]);
-      else if (mode === "clipboard") this.app.copy(this.app.selection.text());
+      else if (mode === "clipboard") this.app.copySelection(true);
     });
   }
 
@@ -126,7 +126,8 @@ export class Mouse {
 
   menu(event) {
     const pane = this.paneOf(event);
-    if (!pane || event.shiftKey) return;
+    // A long press of a finger selects, which is the browser's work.
+    if (!pane || event.shiftKey || event.pointerType === "touch") return;
     event.preventDefault();
     if (this.isPrograms(pane, event)) return;
     const { app } = this;

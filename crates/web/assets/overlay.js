@@ -3,6 +3,7 @@
 
 import { add, button, clear, h, keyed, text } from "./dom.js";
 import { isField } from "./keys.js";
+import { Guard, guardOf } from "./pages/guard.js";
 
 const TOAST_MS = 5000;
 const MOST_TOASTS = 5;
@@ -21,6 +22,8 @@ export class Overlay {
     this.hint = document.getElementById("drop-hint");
     this.question = null;
     this.ofDaemon = false;
+    this.guard = new Guard(guardOf(app));
+    this.guard.watch(this.dialog);
     this.messages = [];
     this.dialog.addEventListener("keydown", (event) => this.dialogKey(event));
     this.menuElement.addEventListener("keydown", (event) => this.menuKey(event));
@@ -43,12 +46,13 @@ export class Overlay {
       return event.key === "Escape";
     }
     if (!this.question || this.dialog.contains(event.target)) return false;
-    if (event.key === "Enter" || event.key === "Escape") {
-      this.answer(event.key === "Enter" ? {} : null);
+    const isEnter = event.key === "Enter" && !this.question.decides;
+    if ((isEnter && !event.repeat) || event.key === "Escape") {
+      this.answer(isEnter ? {} : null);
       return true;
     }
     // The keyboard was elsewhere: the question gets it, and the key does nothing.
-    this.dialog.querySelector("input, #yes")?.focus();
+    this.dialog.querySelector(this.question.decides ? "#no" : "input, #yes")?.focus();
     return true;
   }
 
@@ -68,25 +72,29 @@ export class Overlay {
     }
   }
 
-  /** Asks; gives null for no, else what was filled in and chosen. */
+  /** Asks; gives null for no, else what was filled in and chosen. One that `decides` about requests takes a yes
+      only from its own button, and only after the guard. */
   ask(question) {
     if (this.question) this.answer(null);
     return new Promise((resolve) => {
       const field = question.field ? h("input", { class: "field", type: "text", value: question.field.value ?? "", placeholder: question.field.placeholder ?? "", aria: { label: question.field.label ?? question.title } }) : null;
-      const yes = button(question.yes ?? "Yes", () => this.answer({}), { id: "yes", class: `button ${question.danger ? "danger" : "primary"}` });
+      const yes = button(question.yes ?? "Yes", (event) => (!question.decides || this.guard.passes(event)) && this.answer({}), { id: "yes", class: `button ${question.danger ? "danger" : "primary"}` });
       const no = button(question.no ?? "No", () => this.answer(null), { id: "no" });
       const choices = (question.choices ?? []).map(([key, label]) => button([h("kbd", {}, key), ` ${label}`], () => this.answer({ choice: label, key }), { class: "button choice" }));
+      // What is only told can be closed and nothing else.
+      const isTold = question.yes === null;
       const lines = (question.lines ?? []).map((line) => h("div", { class: "line" }, line));
       clear(this.dialog);
       const title = h("h2", { id: "dialog-title" }, question.title);
       add(this.dialog, [
         h("div", { class: "box" }, title, lines.length > 0 && h("div", { class: question.isProse ? "lines prose" : "lines" }, lines), field, choices.length > 0 && h("div", { class: "choices" }, choices),
-          h("div", { class: "buttons" }, h("span", { class: "hint" }, choices.length > 0 ? "esc no" : "enter yes  esc no"), no, choices.length === 0 && yes)),
+          h("div", { class: "buttons" }, h("span", { class: "hint" }, isTold ? "esc closes" : choices.length > 0 || question.decides ? "esc no" : "enter yes  esc no"), no, choices.length === 0 && !isTold && yes)),
       ]);
       this.before = document.activeElement;
       this.question = { ...question, resolve, field };
       this.dialog.hidden = false;
-      (field ?? (choices[0] ?? yes)).focus();
+      this.guard.begin();
+      (field ?? choices[0] ?? (question.decides || isTold ? no : yes)).focus();
       field?.select();
     });
   }
@@ -106,8 +114,9 @@ export class Overlay {
   dialogKey(event) {
     const choice = this.question?.choices?.find(([key]) => key === event.key);
     if (event.key === "Escape") this.answer(null);
-    else if (event.key === "Enter" && document.activeElement?.id !== "no" && !document.activeElement?.classList.contains("choice")) this.answer({});
-    else if (choice && !isField(document.activeElement)) this.answer({ choice: choice[1], key: choice[0] });
+    else if (event.key === "Enter" && event.repeat) event.preventDefault();
+    else if (event.key === "Enter" && !this.question?.decides && document.activeElement?.id !== "no" && !document.activeElement?.classList.contains("choice")) this.answer({});
+    else if (choice && !event.repeat && !isField(document.activeElement)) this.answer({ choice: choice[1], key: choice[0] });
     else if (event.key === "Tab") return this.trap(event, this.dialog);
     else return;
     event.preventDefault();
@@ -227,8 +236,17 @@ export class Overlay {
     const message = { key: Symbol("toast"), tone, title, body, run };
     this.messages = [...this.messages, message].slice(-MOST_TOASTS);
     this.showToasts();
-    setTimeout(() => this.dropToast(message), body === "" && tone === "info" ? TOAST_MS / 2 : TOAST_MS);
+    if (tone === "error") this.app.alert(title);
+    else if (tone === "warn" || run) this.app.announce([title, body].filter(Boolean).join(": "));
+    setTimeout(() => this.expire(message), body === "" && tone === "info" ? TOAST_MS / 2 : TOAST_MS);
     return message;
+  }
+
+  /** Its time is over; one that has the keyboard stays until that goes on. */
+  expire(message) {
+    const held = this.toasts.querySelector(":focus");
+    if (held) held.addEventListener("blur", () => this.dropToast(message), { once: true });
+    else this.dropToast(message);
   }
 
   dropToast(message) {
@@ -239,15 +257,13 @@ export class Overlay {
   showToasts() {
     const told = (this.app.scene.toasts ?? []).map((toast) => ({ key: `${toast.title}\n${toast.body}`, tone: toast.mood, title: toast.title, body: toast.body ?? "" }));
     keyed(this.toasts, [...told, ...this.messages], (one) => one.key, (one) => {
-      const element = h("div", { class: "toast", data: { tone: one.tone } }, h("div", { class: "toast-title" }, one.title), one.body && h("div", { class: "toast-body" }, one.body));
-      if (one.run) {
-        element.classList.add("clickable");
-        element.addEventListener("click", () => {
-          this.dropToast(one);
-          one.run();
-        });
-      }
-      return element;
+      const inner = [h("span", { class: "toast-title" }, one.title), one.body && h("span", { class: "toast-body" }, one.body)];
+      if (!one.run) return h("div", { class: "toast", data: { tone: one.tone } }, inner);
+      const open = () => {
+        this.dropToast(one);
+        one.run();
+      };
+      return h("button", { type: "button", class: "toast clickable", data: { tone: one.tone }, on: { click: open } }, inner);
     });
   }
 
@@ -265,11 +281,13 @@ export class Overlay {
   }
 
   /** What is said while the daemon is away. */
-  lost({ unsent, lostText, seconds, bye }) {
+  lost({ unsent, lostText, draft, seconds, bye }) {
     const element = document.getElementById("lost");
     const line = element.querySelector(".lost-next");
     text(element.querySelector(".lost-why"), bye === "stopping" ? "It was stopped. `rookery up` starts it again." : bye === "replaced" ? "Another page took this place." : "Programs go on running.");
-    text(line, bye === "replaced" ? "" : seconds === null ? "connecting again…" : `connecting again, ${seconds} s`);
+    text(line, bye === "replaced" ? "" : `connecting again, away ${seconds} s`);
+    const first = [...draft].slice(0, 40).join("");
+    text(document.getElementById("kept-draft"), draft === "" ? "" : `Your draft is kept: “${first}${first === draft ? "" : "…"}”`);
     const told = document.getElementById("unsent");
     text(told, unsent > 0 ? unsentLine(unsent, lostText) : "");
   }
@@ -279,6 +297,5 @@ export class Overlay {
 export function unsentLine(unsent, lostText) {
   if (lostText === "") return "";
   const shown = JSON.stringify([...lostText].slice(0, 60).join(""));
-  const count = Math.min(unsent, [...lostText].length);
-  return `${count} ${count === 1 ? "key" : "keys"} may not have arrived: ${shown}`;
+  return `${unsent} ${unsent === 1 ? "key" : "keys"} may not have arrived: ${shown}`;
 }

@@ -102,6 +102,7 @@ export class Pane {
     if (metrics === this.metrics) return;
     this.metrics = metrics;
     const set = (name, value) => this.element.style.setProperty(name, value);
+    set("--term-font", this.family);
     set("--size", `${size}px`);
     set("--cell-w", `${metrics.cellW}px`);
     set("--cell-h", `${metrics.cellH}px`);

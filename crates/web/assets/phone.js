@@ -17,6 +17,9 @@ const PLACES = [
 /** Which button of the bar a page belongs to. */
 const OF = { inbox: "inbox", card: "inbox", agents: "agents", workspace: "agents", threads: "chats", thread: "chats" };
 
+/** Where a page's `‹` leads. */
+const UP = { thread: "threads", review: "reviews", reviews: "more", checkpoints: "more", worktrees: "more", audit: "more", settings: "more", help: "more" };
+
 /** Called once by the frame. */
 export function start(app) {
   new Phone(app).begin();
@@ -46,6 +49,7 @@ class Phone {
     app.on("scene", (parts) => this.#update(parts));
     app.on("state", () => this.#draw());
     app.on("open", () => this.#draw());
+    app.on("page", () => this.#draw());
     app.on("phone", () => {
       this.#leaveLocal();
       this.#draw();
@@ -127,6 +131,7 @@ class Phone {
   // ---- the head of a terminal
 
   #makeHead() {
+    this.up = button("‹", () => this.#goUp(), { class: "button back up", aria: { label: "Back" } });
     this.back = button("‹", () => this.#showLocal("agents"), { class: "button back", aria: { label: "Agents" } });
     this.title = h("span", { class: "phone-title" });
     this.which = h("span", { class: "dim" });
@@ -144,7 +149,6 @@ class Phone {
   #actions() {
     const app = this.#app;
     return [
-      ["Paste", () => void app.pasteHere()],
       ["Find", () => app.act("find")],
       ["Fit to this screen", () => app.setFit("own")],
       ["Follow", () => app.setFit("follow")],
@@ -185,7 +189,10 @@ class Phone {
     const isOn = app.state === "open" || app.state === "lost";
     this.bar.hidden = !isPhone || !isOn;
     this.head.hidden = !isPhone || !isOn || !isTerminal;
-    this.keys.element.hidden = !isPhone || !isOn || !isTerminal || app.rights !== "full" || app.terminal === null;
+    // Keys are for screens that are touched, of whatever size.
+    this.keys.element.hidden = !app.isTouch() || !isOn || !isTerminal || app.rights !== "full" || app.terminal === null;
+    attr(this.root, "data-keybar", this.keys.element.hidden ? null : "");
+    if (!this.keys.element.hidden) this.keys.begin(app.terminal);
     this.headMore.hidden = this.keys.element.hidden;
     attr(this.root, "data-place", isPhone ? word : null);
     const here = OF[word] ?? "more";
@@ -195,6 +202,20 @@ class Phone {
     clear(inbox.lastElementChild).append(waiting ? String(waiting) : "");
     attr(inbox, "aria-label", waiting ? `Inbox, ${waiting} waiting` : "Inbox");
     if (isTerminal) this.#drawHead();
+    this.#drawUp(isPhone ? UP[word] : undefined);
+  }
+
+  // The way back to the list that a page was reached from, at the beginning of its head.
+  #drawUp(to) {
+    const head = to && this.#app.current?.element.querySelector(".page-head");
+    if (!head) return this.up.remove();
+    if (head.firstElementChild !== this.up) head.prepend(this.up);
+    this.upTo = to;
+  }
+
+  #goUp() {
+    if (this.upTo === "more") this.#showLocal("more");
+    else void this.#app.go({ page: this.upTo });
   }
 
   #drawHead() {
@@ -202,7 +223,6 @@ class Phone {
     const at = tabs.findIndex((tab) => tab.id === this.#app.terminal);
     this.title.textContent = plain(tabs[at]?.title) || "Terminal";
     this.which.textContent = tabs.length > 1 && at >= 0 ? `${at + 1} of ${tabs.length}` : "";
-    if (this.#app.terminal !== null) this.keys.begin(this.#app.terminal);
   }
 
   // ---- the room above the touch keyboard

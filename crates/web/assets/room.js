@@ -24,11 +24,13 @@ export const room = {
   focus(isAsked = false) {
     if (!this.palette.element.hidden || this.overlay.isAsking()) return;
     if (this.word() !== "workspace") {
-      if (isAsked && document.activeElement?.closest?.("#sidebar, #head, #status, #palette")) document.activeElement.blur();
+      const active = document.activeElement;
+      if (isAsked && active && !active.closest("#page")) this.current?.element?.focus({ preventScroll: true });
       return;
     }
     const active = document.activeElement;
     if (!isAsked && active && active !== document.body && (isField(active) || active.closest("#sidebar, #head, #status"))) return;
+    // On a touch screen the keyboard comes by its key or a field, and never by a tap on text.
     if (this.selection.range || this.isTouch()) return;
     if (this.terminal !== null) this.keyboard.focus();
   },
@@ -104,7 +106,7 @@ export const room = {
   },
 
   isTouch() {
-    return this.isPhone() || TOUCH.matches;
+    return TOUCH.matches;
   },
 
   onPhone() {

@@ -21,7 +21,7 @@ export class Selection {
     const range = this.read(selection);
     if (!range && this.range && this.app.isKeysFocused()) return this.set(null);
     if (range || !this.range || !selection?.isCollapsed) this.set(range);
-    else if (selection.anchorNode && this.paneOf(selection.anchorNode)) this.set(null);
+    else if (selection.anchorNode && !selection.anchorNode.matches?.(".rows") && this.paneOf(selection.anchorNode)) this.set(null);
   }
 
   set(range) {
@@ -39,9 +39,16 @@ export class Selection {
     if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
     const pane = this.paneOf(selection.anchorNode);
     if (!pane || this.paneOf(selection.focusNode) !== pane) return null;
-    const anchor = this.end(pane, selection.anchorNode, selection.anchorOffset);
-    const head = this.end(pane, selection.focusNode, selection.focusOffset);
+    const anchor = this.gone(pane, "anchor", selection.anchorNode) ?? this.end(pane, selection.anchorNode, selection.anchorOffset);
+    const head = this.gone(pane, "head", selection.focusNode) ?? this.end(pane, selection.focusNode, selection.focusOffset);
     return anchor && head ? { t: pane.t, epoch: pane.epoch, anchor, head } : null;
+  }
+
+  /** An end of what is selected, if its row was scrolled away: the browser has moved it to a row that is there. */
+  gone(pane, name, node) {
+    const { range } = this;
+    const isSame = node === pane.rows && range?.t === pane.t && range.epoch === pane.epoch;
+    return isSame && !pane.elements.has(range[name][0]) ? range[name] : null;
   }
 
   end(pane, node, offset) {
@@ -101,7 +108,16 @@ export class Selection {
     return out;
   }
 
-  /** The same selection for the daemon, whose clipboards get it too. */
+  /** Whether every row of it is here. */
+  isHere() {
+    const pane = this.range && this.app.panes.get(this.range.t);
+    if (!pane) return true;
+    const [from, to] = this.ordered();
+    for (let number = from[0]; number <= to[0]; number += 1) if (!pane.row(number)) return false;
+    return true;
+  }
+
+  /** The same selection for the daemon, whose clipboards get it too; gives its text. */
   async tell(to) {
     const pane = this.range && this.app.panes.get(this.range.t);
     if (!pane) return;
@@ -109,7 +125,9 @@ export class Selection {
     const head = until[1] > 0 ? [until[0], until[1] - 1] : [Math.max(from[0], until[0] - 1), (pane.term?.size[1] ?? 1) - 1];
     try {
       await this.app.call(`${VIEW}select`, { t: pane.t, anchor: from, head, kind: "text" });
-      if (to.length > 0) await this.app.call(`${VIEW}copy`, { t: pane.t, to });
+      const { text, cut } = await this.app.call(`${VIEW}copy`, { t: pane.t, to });
+      if (cut) this.app.message("warn", "that is too much to copy: its end is left off");
+      return text;
     } catch {
       // Without rights the daemon's clipboards are left alone.
     }
@@ -118,6 +136,10 @@ export class Selection {
   copied(event) {
     if (this.app.takeCopy?.(event)) return;
     if (!this.range || event.target?.closest?.("input, textarea:not(#keys)")) return;
+    if (!this.isHere()) {
+      event.preventDefault();
+      return this.app.copySelection();
+    }
     const copy = this.text();
     if (copy === "") return;
     event.clipboardData.setData("text/plain", copy);

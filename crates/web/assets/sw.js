@@ -4,9 +4,18 @@
 const KEPT = "rookery-__BUILD__";
 const ASSETS = "/a/__BUILD__/";
 
+/** Names of all files of this build. */
+const NAMES = ["__KEPT__"];
+
 self.addEventListener("install", (event) => {
-  event.waitUntil(self.skipWaiting());
+  event.waitUntil(fetchAll().then(() => self.skipWaiting()));
 });
+
+// Everything, so that already the next start needs no daemon. What is not there in time is fetched when it is used.
+async function fetchAll() {
+  const kept = await caches.open(KEPT);
+  await kept.addAll(["/", ...NAMES.map((name) => ASSETS + name)]).catch(() => {});
+}
 
 self.addEventListener("activate", (event) => {
   event.waitUntil(begin());

@@ -26,11 +26,21 @@ export function paintTheme(told) {
   set("hover", mix(bg, fg, 0.08));
   set("active", mix(bg, fg, 0.14));
   // Text is read on all of these.
-  const grounds = ["bg", "panel", "panel-2", "hover"].map((name) => style.getPropertyValue(`--${name}`));
+  const of = (name) => style.getPropertyValue(`--${name}`);
+  const grounds = ["bg", "panel", "panel-2", "hover"].map(of);
+  // What is selected, and lines of a diff, lie on colors of their own; see style.css and pages.css.
+  const [plus, minus] = [theme.named?.[2] ?? FALLBACK.moods.done, theme.named?.[1] ?? FALLBACK.moods.failed];
+  const colored = [of("active"), mix(of("panel-2"), theme.accent, 0.32), mix(bg, theme.accent, 0.22), mix(bg, plus, 0.15), mix(bg, minus, 0.15)];
+  const all = [...grounds, ...colored];
   set("text", readable(fg, [...grounds, mix(bg, fg, 0.14)], 7));
   set("dim", readable(mix(bg, fg, 0.66), grounds, 4.6));
+  set("dim-colored", readable(mix(bg, fg, 0.66), all, 4.6));
   set("accent-text", readable(theme.accent, grounds, 4.6));
-  for (const word of ["waiting", "failed", "working", "done"]) set(`${word}-text`, readable(theme.moods?.[word] ?? FALLBACK.moods[word], grounds, 4.6));
+  for (const word of ["waiting", "failed", "working", "done"]) set(`${word}-text`, readable(theme.moods?.[word] ?? FALLBACK.moods[word], all, 4.6));
+  for (const [name, color] of [["plus", plus], ["minus", minus]]) {
+    set(name, color);
+    set(`${name}-text`, readable(mix(of("text"), color, 0.62), all, 4.6));
+  }
   const [fill, onFill] = filled(theme.accent);
   set("accent-fill", fill);
   set("on-accent", onFill);

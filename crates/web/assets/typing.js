@@ -1,7 +1,7 @@
 // Input to programs and text out of them: keys, pastes, copies, clipboards. Part of `App`.
 
-import { exact } from "./dom.js";
 import { typedBy } from "./keys.js";
+import { exact } from "./pages/shown.js";
 
 const VIEW = "rookery/view/";
 
@@ -64,11 +64,15 @@ export const typing = {
     }
   },
 
-  async copySelection() {
-    const words = this.selection.text();
-    if (words === "") return this.message("warn", "nothing is selected");
-    this.selection.tell(["clipboard", "selection"]);
-    if (await this.copy(words)) this.selection.clear();
+  /** To every clipboard; the selection stays if it was made for that. */
+  async copySelection(stays = false) {
+    if (!this.selection.range) return this.message("warn", "nothing is selected");
+    const tell = this.selection.tell(["clipboard", "selection"]);
+    const words = this.selection.isHere() ? this.selection.text() : await tell;
+    if (!words) return this.message("warn", "there is nothing to copy");
+    const isDone = await this.copy(words);
+    if (stays) return;
+    if (isDone) this.selection.clear();
     this.focus(true);
   },
 

@@ -10,6 +10,10 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// What stands for the mark in files that name others.
 const PLACEHOLDER: &str = "__BUILD__";
+/// What stands in the page for links by which all modules are loaded ahead.
+const AHEAD: &str = "__AHEAD__";
+/// What stands in the worker for the names of the files that it keeps.
+const KEPT: &str = "\"__KEPT__\"";
 /// The files in which it does. They are not kept by browsers, so that they can change.
 const MARKED: &[&str] = &["index.html", "manifest.webmanifest", "sw.js"];
 
@@ -41,10 +45,11 @@ impl Assets {
     pub fn of(files: impl IntoIterator<Item = (Cow<'static, str>, Cow<'static, [u8]>)>) -> Self {
         let files: BTreeMap<_, _> = files.into_iter().collect();
         let build = mark(&files);
+        let named = named(&files);
         let files = files.into_iter().filter_map(|(name, bytes)| {
             let kind = kind(&name)?;
             let bytes = match MARKED.contains(&&*name) {
-                true => filled(&bytes, &build),
+                true => filled(&bytes, &build, &named),
                 false => bytes,
             };
             let bytes = match name.ends_with(".js") || name.ends_with(".css") {
@@ -87,8 +92,18 @@ fn mark(files: &BTreeMap<Cow<'static, str>, Cow<'static, [u8]>>) -> String {
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn filled(bytes: &[u8], build: &str) -> Cow<'static, [u8]> {
+/// Links to all modules, and the names of everything whose address has the mark.
+fn named(files: &BTreeMap<Cow<'static, str>, Cow<'static, [u8]>>) -> (String, String) {
+    let names = || files.keys().filter(|name| kind(name).is_some() && !MARKED.contains(&&***name));
+    let link = |name| format!("<link rel=\"modulepreload\" href=\"/a/{PLACEHOLDER}/{name}\">");
+    let ahead: Vec<_> = names().filter(|name| name.ends_with(".js")).map(link).collect();
+    let kept: Vec<_> = names().map(|name| format!("\"{name}\"")).collect();
+    (ahead.join("\n"), kept.join(", "))
+}
+
+fn filled(bytes: &[u8], build: &str, (ahead, kept): &(String, String)) -> Cow<'static, [u8]> {
     let text = String::from_utf8_lossy(bytes);
+    let text = text.replace(AHEAD, ahead).replace(KEPT, kept);
     Cow::Owned(text.replace(PLACEHOLDER, build).into_bytes())
 }
 
@@ -159,6 +174,22 @@ mod tests {
         let assets = files("<!-- // -->\n// k", code);
         assert_eq!(assets.get("app.js").unwrap().bytes, served.as_bytes());
         assert_eq!(&*assets.get("index.html").unwrap().bytes, b"<!-- // -->\n// k");
+    }
+
+    #[test]
+    fn modules_are_loaded_ahead_and_the_worker_keeps_everything() {
+        let files = [
+            ("index.html", "__AHEAD__"),
+            ("sw.js", "[\"__KEPT__\"]"),
+            ("pages/a.js", ""),
+            ("style.css", ""),
+        ];
+        let assets = Assets::of(files.map(|(name, text)| (name.into(), text.as_bytes().into())));
+        let text = |name| String::from_utf8(assets.get(name).unwrap().bytes.to_vec()).unwrap();
+        let link =
+            format!("<link rel=\"modulepreload\" href=\"/a/{}/pages/a.js\">", assets.build());
+        assert_eq!(text("index.html"), link);
+        assert_eq!(text("sw.js"), "[\"pages/a.js\", \"style.css\"]\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a row of a table asks of its caller. Rows say it as data; the server knows the caller.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The least that a connection must be allowed for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,9 +88,39 @@ impl Allowed {
     }
 }
 
+/// What the person at the other end is called, once the connection has said so. Clones are of the same
+/// connection.
+#[derive(Debug, Clone, Default)]
+pub struct Called(Arc<OnceLock<String>>);
+
+impl Called {
+    /// Says the name. Only the first one counts, and none that is empty.
+    pub fn say(&self, name: &str) {
+        if !name.is_empty() {
+            self.0.get_or_init(|| name.to_owned());
+        }
+    }
+
+    /// The name, or this one as long as none was said.
+    #[must_use]
+    pub fn or<'a>(&'a self, other: &'a str) -> &'a str {
+        self.0.get().map_or(other, String::as_str)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_name_that_is_said_counts() {
+        let called = Called::default();
+        called.say("");
+        assert_eq!(called.or("rookery"), "rookery");
+        called.clone().say("Ada's phone");
+        called.say("someone else");
+        assert_eq!(called.or("rookery"), "Ada's phone");
+    }
 
     #[test]
     fn what_is_allowed_only_becomes_less() {

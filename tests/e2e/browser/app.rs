@@ -81,9 +81,7 @@ fn it_starts_without_a_daemon_and_comes_back_by_itself() {
         "return navigator.serviceWorker.controller !== null",
         &[],
     );
-    // Loaded once through the worker, all of it is kept.
-    page.reload();
-    page.until_open();
+    // Already the first start has kept all of it.
     page.daemon.kill9();
     page.until_state("lost");
     page.reload();
@@ -92,4 +90,6 @@ fn it_starts_without_a_daemon_and_comes_back_by_itself() {
     page.daemon.restart();
     page.until_open();
     page.until_hidden("#lost");
+    let ahead = "return [...document.querySelectorAll('link[rel=modulepreload]')].some(l => l.href.endsWith('/pages/card.js'))";
+    assert_eq!(page.js(ahead, &[]), true, "modules are loaded ahead");
 }

@@ -78,6 +78,16 @@ fn a_killed_daemon_takes_no_page_with_it() {
     page.until_state("lost");
     page.until_shown("#lost");
     assert!(page.text("#lost").contains("The daemon is away"));
+    // Tab leads to what can be done about it.
+    let at_retry = "return document.activeElement?.id === 'retry'";
+    for _ in 0..20 {
+        page.type_keys(&key::TAB.to_string());
+        if page.js(at_retry, &[]) == true {
+            break;
+        }
+    }
+    assert_eq!(page.js(at_retry, &[]), true);
+    page.js("document.getElementById('keys').focus()", &[]);
     assert!(page.rows(shell).iter().any(|row| row == "before"), "the picture stays");
     page.type_keys("zzz");
     page.until(
@@ -273,4 +283,21 @@ fn two_devices_are_two_viewers_and_one_of_them_is_the_desk() {
         let desk = desks().1;
         desk.len() == 1 && desk != [json!("Ada's laptop")]
     });
+}
+
+#[test]
+fn a_second_tab_of_a_device_is_a_viewer_of_its_own() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.type_keys("x");
+    page.until_row(shell, "ready$ x");
+    let viewers = || {
+        let status = page.daemon.rookery(&["status", "--json"]).json();
+        let all = status["viewers"].as_array().cloned().unwrap_or_default();
+        let desks = all.iter().filter(|viewer| viewer["isDesk"] == true).count();
+        (all.iter().filter(|viewer| viewer["name"] == "Ada's laptop").count(), desks)
+    };
+    assert_eq!(viewers(), (1, 1));
+    page.cdp("Target.createTarget", json!({"url": page.url}));
+    wait_until("the tab is another viewer, and no other desk", PATIENCE, || viewers() == (2, 1));
 }

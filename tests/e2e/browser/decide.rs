@@ -221,3 +221,81 @@ fn a_device_that_decides_approves_and_one_that_looks_does_not() {
     let script = "return document.querySelector('#card-state').textContent.startsWith('approved')";
     looker.until("the other sees it settled", script, &[]);
 }
+
+#[test]
+fn letters_decide_only_while_the_page_has_the_keyboard() {
+    let page = Page::open();
+    let root = page.project("api");
+    let thread = page.ask(&root, "Touch", "touch made");
+    page.open_inbox(1);
+    page.until_shown("#approve");
+    page.pass_guard();
+    page.after_prefix('w');
+    page.until_at("#sidebar");
+    page.type_keys("a");
+    page.moment();
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_at("#page");
+    for part in ["#commands-button", "#prefix-hint"] {
+        page.js("document.querySelector(arguments[0]).focus()", &[json!(part)]);
+        page.type_keys("a");
+        page.moment();
+    }
+    // A sheet that lies over the card, with the keyboard at one of its buttons.
+    page.after_prefix('t');
+    page.until_at("#new-thread-text");
+    page.type_keys(&key::TAB.to_string());
+    page.until(
+        "a button has the keyboard",
+        "return document.activeElement.textContent === 'Cancel'",
+        &[],
+    );
+    page.type_keys("a");
+    page.moment();
+    assert_eq!(page.waiting(&thread).len(), 1);
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_hidden("#new-thread");
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_at("#page");
+    page.until_shown("#approve");
+    page.pass_guard();
+    page.type_keys("a");
+    page.until_settled(&thread);
+}
+
+#[test]
+fn a_mode_that_approves_what_waits_is_not_changed_by_enter() {
+    let page = Page::open();
+    let root = page.project("api");
+    let thread = page.ask(&root, "Touch", "touch made");
+    page.click(&format!("#sidebar [data-thread='{thread}']"));
+    page.until_shown("#thread #approve");
+    let bypass = "const s = document.querySelector('.thread-head select[aria-label=Mode]'); s.value = 'bypass'; s.dispatchEvent(new Event('change'))";
+    page.js(bypass, &[]);
+    page.until_at("#no");
+    page.pass_guard();
+    page.type_keys(&key::ENTER.to_string());
+    page.until_hidden("#dialog");
+    page.moment();
+    assert_eq!(page.waiting(&thread).len(), 1);
+    page.js(bypass, &[]);
+    page.until_at("#no");
+    page.pass_guard();
+    page.click("#yes");
+    page.until_settled(&thread);
+}
+
+#[test]
+fn a_link_to_another_item_leads_away_from_the_card_that_is_shown() {
+    let page = Page::open();
+    let root = page.project("api");
+    page.ask(&root, "First", "touch first");
+    page.ask(&root, "Second", "touch second");
+    page.open_inbox(2);
+    for command in ["touch first", "touch second", "touch first"] {
+        let script = "const row = [...document.querySelectorAll('#inbox [data-item]')].find(r => r.textContent.includes(arguments[0]));
+            location.hash = '#go=' + encodeURIComponent(JSON.stringify({page: 'inbox', item: row.dataset.item}))";
+        page.js(script, &[json!(command)]);
+        page.until_says("#card-what", command);
+    }
+}

@@ -116,6 +116,75 @@ fn what_fits_its_row_is_approved_by_one_tap_after_the_guard() {
     assert!(!root.join("other").exists());
 }
 
+/// Everything that is tapped and smaller than 44 pixels.
+const SMALL: &str = "return [...document.querySelectorAll('button, summary, select, input:not([type=file])')].filter(e => e.checkVisibility() && !e.closest('.unseen') && e.id !== 'skip').map(e => [e.id || e.className || e.textContent, e.getBoundingClientRect()]).filter(([name, b]) => b.height > 0 && (b.height < 43.5 || b.width < 43.5)).map(([name, b]) => `${name} ${b.width}x${b.height}`)";
+
+#[test]
+fn targets_are_large_wherever_the_phone_goes() {
+    let page = phone(TestDaemon::start(), "full");
+    let root = page.project("api");
+    let go = |place: &str, shown: &str| {
+        page.js("location.hash = '#go=' + encodeURIComponent(arguments[0])", &[json!(place)]);
+        page.until_shown(shown);
+        page.settle();
+        assert_eq!(page.js(SMALL, &[]), json!([]), "{place}");
+    };
+    go(r#"{"page":"workspace"}"#, ".empty .offer");
+    go(r#"{"page":"settings"}"#, "#read-output");
+    go(r#"{"page":"help"}"#, "[data-for='help'] .entry");
+    go(r#"{"page":"audit"}"#, "[data-for='audit'] .page-head");
+    page.until_shown("[data-for='audit'] .up");
+    tap(&page, "[data-for='audit'] .up");
+    page.until_shown(".local[data-local='more'][data-shown]");
+    let thread = page.prompt(&root, "FAKE_REQUEST_USER_INPUT");
+    let request = page.until_waits(&thread);
+    go(&format!(r#"{{"page":"thread","thread":"{thread}"}}"#), "#thread [data-option='1']");
+    let answers = "return [...document.querySelectorAll('#thread button[data-option]')].map(e => e.getBoundingClientRect().height).filter(height => height < 55.5)";
+    assert_eq!(page.js(answers, &[]), json!([]), "{request}");
+    open_terminal(&page, &["sh", "-c", "echo here; exec cat"], "here");
+    tap(&page, "#keybar [data-key='more']");
+    page.until_shown("#keymore");
+    page.until_says("#keymore", "Rights: full");
+    assert_eq!(page.js(SMALL, &[]), json!([]), "more keys");
+    page.js("[...document.querySelectorAll('#keymore button')].find(b => b.textContent === 'Find').click()", &[]);
+    page.until_shown("#find");
+    assert_eq!(page.js(SMALL, &[]), json!([]), "find");
+}
+
+#[test]
+fn a_tablet_has_the_wide_layout_and_keys_for_its_terminals() {
+    let page = phone(TestDaemon::start(), "full");
+    let shown =
+        open_terminal(&page, &["sh", "-c", "stty raw -echo; echo here; exec cat -v"], "here");
+    let tablet = json!({"width": 844, "height": 390, "deviceScaleFactor": 2, "mobile": true});
+    page.cdp("Emulation.setDeviceMetricsOverride", tablet);
+    page.until_shown("#sidebar");
+    page.until_shown("#keybar");
+    tap(&page, "#keybar [data-key='esc']");
+    page.until_row(shown, "^[");
+    tap(&page, "#keyboard");
+    page.until_at("#keys");
+    page.type_keys("typed");
+    page.until_row(shown, "^[typed");
+    let room = "return document.querySelector('.pane .scroller').getBoundingClientRect().height";
+    assert!(page.js(room, &[]).as_f64().unwrap() > 100.0);
+}
+
+#[test]
+fn a_terminal_zoomed_to_four_hundred_percent_has_room_and_the_keyboard() {
+    let page = Page::open();
+    let shell = page.shell();
+    let zoomed = json!({"width": 320, "height": 215, "deviceScaleFactor": 4, "mobile": false});
+    page.cdp("Emulation.setDeviceMetricsOverride", zoomed);
+    page.until_shown("#bar");
+    page.until_hidden("#keybar");
+    let room = "return document.querySelector('.pane .scroller').getBoundingClientRect().height";
+    page.until("there is room", &format!("{room} > 40"), &[]);
+    page.click(".pane .scroller");
+    page.type_line("echo ty''ped");
+    page.until_row(shell, "typed");
+}
+
 #[test]
 fn targets_are_large_and_none_lies_below_the_edge() {
     let page = phone(TestDaemon::start(), "full");
@@ -123,8 +192,8 @@ fn targets_are_large_and_none_lies_below_the_edge() {
     let thread = page.ask(&root, "Touch", "touch made");
     let request = page.until_waits(&thread);
     page.until_shown("#inbox [data-act='approve']");
-    let small = "return [...document.querySelectorAll('button, summary, select, input:not([type=file]):not([type=checkbox]):not([type=range])')].filter(e => e.checkVisibility() && !e.closest('.unseen') && e.id !== 'skip').map(e => [e.id || e.className || e.textContent, e.getBoundingClientRect()]).filter(([name, b]) => b.height > 0 && b.height < 43.5).map(([name, b]) => `${name} ${b.height}`)";
-    let deciding = "return [...document.querySelectorAll('.decide')].filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect()).filter(b => b.height < 55.5 || b.right > innerWidth).length";
+    let small = SMALL;
+    let deciding = "return [...document.querySelectorAll('.decide, .choice-button')].filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect()).filter(b => b.height < 55.5 || b.right > innerWidth).length";
     assert_eq!(page.js(small, &[]), json!([]));
     assert_eq!(page.js(deciding, &[]), 0);
     tap(&page, &format!("#inbox [data-request='{request}'] .row-main"));
@@ -300,10 +369,17 @@ fn a_long_press_selects_text_that_can_be_copied() {
     let script = "const b = [...document.querySelectorAll('.row')].find(r => r.textContent.includes('selectable')).getBoundingClientRect(); return [b.left + 12, b.top + b.height / 2]";
     let at = page.js(script, &[]);
     let at = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
-    touch(&page, "touchStart", &[at]);
+    // A browser without a screen selects nothing by itself; what it would do must not be taken from it.
+    let press = "const e = new PointerEvent('contextmenu', {pointerType: arguments[0], clientX: arguments[1], clientY: arguments[2], bubbles: true, cancelable: true});
+        return document.elementFromPoint(arguments[1], arguments[2]).dispatchEvent(e)";
+    let place = [json!(at.0), json!(at.1)];
+    assert_eq!(page.js(press, &[json!("touch"), place[0].clone(), place[1].clone()]), true);
+    page.until_hidden("#menu");
+    let select = "const row = [...document.querySelectorAll('.row')].find(r => r.textContent.includes('selectable'));
+        const node = document.createTreeWalker(row, NodeFilter.SHOW_TEXT).nextNode(); document.getSelection().setBaseAndExtent(node, 0, node, 10)";
+    page.js(select, &[]);
     let selected = "return document.getSelection().toString()";
     let word = page.until("a word is selected", selected, &[]);
-    touch(&page, "touchEnd", &[]);
     assert_eq!(word, "selectable");
     page.settle();
     // It stays while the terminal goes on.
@@ -365,6 +441,7 @@ fn a_phone_whose_daemon_is_away_says_so_keeps_its_draft_and_comes_back() {
     page.daemon.kill9();
     page.until_state("lost");
     page.until_says("#lost", "The daemon is away");
+    page.until_says("#kept-draft", "Your draft is kept: “a draft”");
     page.type_keys(&key::ENTER.to_string());
     page.until_says("#alert", "not sent");
     assert_eq!(page.js("return document.querySelector('#type').value", &[]), "a draft");

@@ -1,5 +1,6 @@
 //! What a screen reader is told, and what can be done by keyboard alone.
 
+use rookery_view::scene::{ACCENT, Mood};
 use serde_json::{Value, json};
 
 use crate::chromium::key;
@@ -117,7 +118,15 @@ fn a_request_that_begins_to_wait_is_announced_and_takes_no_key() {
     assert!(!wanted.exists(), "what is typed into a terminal decides nothing");
 }
 
-/// Background, foreground and accent of a built-in theme.
+fn hex_of((red, green, blue): (u8, u8, u8)) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn hex(mood: Mood) -> String {
+    hex_of(mood.color().unwrap())
+}
+
+/// The colors that the daemon tells of a built-in theme.
 fn theme(conf: &str) -> Value {
     let color = |name: &str| {
         let line =
@@ -125,24 +134,41 @@ fn theme(conf: &str) -> Value {
         line.rsplit('#').next().map(|digits| format!("#{}", digits.trim()))
     };
     let background = color("background").unwrap();
+    let named: Vec<Value> = (0..16)
+        .map(|index| color(&format!("palette = {index}=")).map_or(Value::Null, |hex| json!(hex)))
+        .collect();
+    let moods = json!({
+        "waiting": hex(Mood::Waiting), "failed": hex(Mood::Failed), "working": hex(Mood::Working),
+        "done": hex(Mood::Finished), "quiet": color("foreground"),
+    });
     let brightness: u32 = (1..=5)
         .step_by(2)
         .map(|at| u32::from_str_radix(&background[at..at + 2], 16).unwrap())
         .sum();
-    json!({"light": brightness > 384, "background": background, "foreground": color("foreground"), "accent": color("palette = 4="), "named": []})
+    json!({"light": brightness > 384, "background": background, "foreground": color("foreground"), "accent": hex_of(ACCENT), "named": named, "moods": moods})
 }
 
 #[test]
 fn text_of_the_frame_can_be_read_in_every_built_in_theme() {
     let page = Page::open();
     let script = "const [theme, done] = arguments;
-        import(document.querySelector('script[src]').getAttribute('src').replace('app.js', 'theme.js')).then(({paintTheme, contrast}) => {
+        import(document.querySelector('script[src]').getAttribute('src').replace('app.js', 'theme.js')).then(({paintTheme, contrast, mix}) => {
             paintTheme(theme);
             const of = name => document.documentElement.style.getPropertyValue('--' + name).trim();
             const weak = [];
-            for (const ink of ['text', 'dim', 'accent-text', 'waiting-text', 'failed-text', 'working-text', 'done-text'])
-                for (const ground of ['bg', 'panel', 'panel-2', 'hover'])
-                    if (contrast(of(ink), of(ground)) < 4.5) weak.push([ink, ground, of(ink), of(ground)]);
+            const check = (inks, grounds) => {
+                for (const ink of inks)
+                    for (const [name, ground] of Object.entries(grounds))
+                        if (contrast(of(ink), ground) < 4.5) weak.push([ink, name, of(ink), ground]);
+            };
+            const plain = Object.fromEntries(['bg', 'panel', 'panel-2', 'hover'].map(name => [name, of(name)]));
+            // What is selected, and lines of a diff.
+            const colored = {
+                active: of('active'), row: mix(of('bg'), of('accent'), 0.22), option: mix(of('panel-2'), of('accent'), 0.32),
+                added: mix(of('bg'), of('plus'), 0.15), removed: mix(of('bg'), of('minus'), 0.15),
+            };
+            check(['text', 'dim', 'accent-text'], plain);
+            check(['text', 'dim-colored', 'waiting-text', 'failed-text', 'working-text', 'done-text', 'plus-text', 'minus-text'], {...plain, ...colored});
             if (contrast(of('on-accent'), of('accent-fill')) < 4.5) weak.push(['on-accent', of('accent-fill')]);
             done(weak);
         }, error => done([String(error)]))";

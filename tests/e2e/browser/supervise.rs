@@ -162,3 +162,40 @@ fn help_runs_what_it_lists_and_a_theme_is_previewed() {
     let same = format!("{} === arguments[0]", ground);
     page.until("it is taken back", &same, &[before]);
 }
+
+#[test]
+fn settings_keep_the_keyboard_and_a_review_is_opened_from_its_card() {
+    let page = Page::open();
+    let root = repository(&page);
+    std::fs::write(root.join("auth.rs"), "fn other() {}\n").unwrap();
+    page.shell();
+    go(&page, ',', "settings");
+    page.until_shown("#set-wheel-rows");
+    page.js("document.getElementById('set-wheel-rows').focus()", &[]);
+    // The status changes below it.
+    let client = page.daemon.client();
+    client.call("rookery/checkpoints/create", json!({"tree": root, "review": true}));
+    let thread = page.ask(&root, "Touch", "touch made");
+    page.until("it is counted", "return document.title.startsWith('(1)')", &[]);
+    page.settle();
+    page.until_at("#set-wheel-rows");
+    assert!(!page.waiting(&thread).is_empty());
+    // A project below which a thread waits says so.
+    page.until_shown("#sidebar .project[data-mood='waiting']");
+    page.click("#inbox-button");
+    page.until_shown(
+        "#inbox [data-kind='review_requested'] .row-main, #inbox [data-kind='review'] .row-main",
+    );
+    page.until_says("#inbox-count", "1 wait");
+    let item =
+        page.js("return document.querySelector('#inbox [data-kind^=review]').dataset.item", &[]);
+    page.js("location.hash = '#go=' + encodeURIComponent(JSON.stringify({page: 'inbox', item: arguments[0]}))", &[item]);
+    page.until_shown("#open");
+    page.until(
+        "the card is the review's",
+        "return document.querySelector('#card').dataset.kind.startsWith('review')",
+        &[],
+    );
+    page.click("#open");
+    page.until_page("review");
+}

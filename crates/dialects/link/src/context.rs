@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rookery_core::{Core, TerminalHandle};
 use rookery_model::{self as model, TerminalId, ViewerId};
 use rookery_wire::ConnectionHandle;
-use rookery_wire::rights::{self, Allowed, Rights};
+use rookery_wire::rights::{self, Allowed, Called, Rights};
 use rookery_wire::rpc::{Admit, RpcError};
 
 use crate::errors::Error;
@@ -32,6 +32,8 @@ pub struct Cx {
     pub(crate) connection: ConnectionHandle,
     /// What the connection is allowed, in every dialect that it speaks.
     pub(crate) allowed: Allowed,
+    /// What its viewer is called, for every dialect that it speaks.
+    pub(crate) called: Called,
     pub(crate) session: Arc<Session>,
     /// The paired device at the other end, if it is one.
     pub(crate) device: Option<String>,
@@ -40,7 +42,14 @@ pub struct Cx {
 impl Cx {
     /// A context for one connection.
     pub fn new(core: Core, connection: ConnectionHandle, allowed: Allowed) -> Self {
-        Self { core, connection, allowed, session: Arc::default(), device: None }
+        let session = Arc::default();
+        Self { core, connection, allowed, called: Called::default(), session, device: None }
+    }
+
+    /// The same, where other dialects of the connection hear what its viewer is called.
+    #[must_use]
+    pub fn called(self, called: Called) -> Self {
+        Self { called, ..self }
     }
 
     /// The same for a connection of a paired device.

@@ -8,7 +8,7 @@ use rookery_agent::providers::{KeyRing, Loan};
 use rookery_core::{Core, ViewerRights};
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
-use rookery_wire::rights::{self, Allowed, Needs, Rights};
+use rookery_wire::rights::{self, Allowed, Called, Needs, Rights};
 use rookery_wire::rpc::{Admit, RpcError};
 
 use crate::errors::Error;
@@ -80,6 +80,8 @@ pub struct Cx {
     pub(crate) key_ring: KeyRing,
     /// What the connection is allowed.
     pub(crate) allowed: Allowed,
+    /// What the person who looks through it is called.
+    pub(crate) called: Called,
 }
 
 impl Cx {
@@ -94,6 +96,7 @@ impl Cx {
             thread_subscriptions: Streams::new("subscription"),
             key_ring: KeyRing::default(),
             allowed: Allowed::default(),
+            called: Called::default(),
         }
     }
 
@@ -107,6 +110,17 @@ impl Cx {
     #[must_use]
     pub fn within(self, allowed: Allowed) -> Self {
         Self { allowed, ..self }
+    }
+
+    /// The same, for a connection that says in another dialect who looks through it.
+    #[must_use]
+    pub fn called(self, called: Called) -> Self {
+        Self { called, ..self }
+    }
+
+    /// Who decides, as records have it: the viewer of this connection, if it has one.
+    pub(crate) fn by(&self) -> &str {
+        self.called.or("rookery")
     }
 
     /// Whether a request may have text as it is that it asks for so.

@@ -15,7 +15,7 @@ use rookery_roder as roder;
 use rookery_roo as roo;
 use rookery_roost as roost;
 use rookery_wire::framing::{Framing, Ndjson};
-use rookery_wire::rights::{Allowed, Needs};
+use rookery_wire::rights::{Allowed, Called, Needs};
 use rookery_wire::rpc::{JsonRpc, OnBadFrame, Table};
 use rookery_wire::transport::Transport;
 use rookery_wire::{ConnectionHandle, Options, Order, Outcome, serve_connection};
@@ -137,10 +137,13 @@ impl Served {
         let allowed = Allowed::default();
         let shared = roder::Link::default();
         let roder = roder::Cx::new(self.core.clone(), connection.clone(), shared, false);
-        let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone());
+        let called = Called::default();
+        let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone())
+            .called(called.clone());
         let companions = [ptywright.companion(), roder.companion()];
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
             .with_keys(roder.key_ring())
+            .called(called)
             .within(allowed.clone());
         // Who may not do everything drives no terminals and no agents past the link.
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
@@ -162,9 +165,12 @@ impl Served {
     ) -> (JsonRpc, link::Cx) {
         let allowed = Allowed::default();
         allowed.lower(most);
+        let called = Called::default();
         let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone())
-            .of_device(device.to_owned());
+            .of_device(device.to_owned())
+            .called(called.clone());
         let cx = native::Cx::new(self.core.clone(), connection, Arc::clone(&self.control))
+            .called(called)
             .within(allowed.clone());
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
             .and(Arc::clone(&self.link), viewer.clone())

@@ -51,7 +51,7 @@ export function create(app, element) {
       ["process", one.decider && [one.decider.program, one.decider.pid].filter(Boolean).join(" ")],
     ];
     const lines = facts.filter(([, value]) => value).map(([name, value]) => `${name}: ${plain(value)}`);
-    void app.ask({ title: `Decision ${one.number}`, lines: [...lines, plain(one.subject)], yes: "Close" });
+    void app.ask({ title: `Decision ${one.number}`, lines: [...lines, plain(one.subject)], yes: null, no: "Close" });
   }
 
   return listPage(element, list, () => void load());

@@ -27,8 +27,8 @@ export async function answer(app, card, params, changed) {
   } catch (error) {
     const text = error?.code === CHANGED ? "it changed: nothing was decided, read it again" : failure(error);
     app.toast("error", text);
-    app.announce(text);
-    changed?.();
+    // What did not arrive has changed nothing.
+    if (error?.code !== 0) changed?.();
     return undefined;
   }
 }
@@ -101,7 +101,9 @@ export class CardView {
     if (!isSame) this.#forget();
     const card = await attempt(this.#app, "rookery/view/card", call);
     if (asked !== this.#asked) return;
-    if (!card) return this.clear();
+    if (!card && this.#app.state === "open") return this.clear();
+    // While the daemon is away the picture stays; it is asked for again once it is back.
+    if (!card) return this.#guard.begin();
     this.#card = card;
     this.#draw();
   }
@@ -373,9 +375,10 @@ export class CardView {
   /** The keys that work here. */
   get hint() {
     const card = this.#card;
-    if (!isPending(card)) return "enter next  o open  esc back";
-    if (card.questions?.length) return `1-${(card.questions[this.#question]?.options.length ?? 0) + 1} choose  enter send  o open  esc back`;
-    return `a approve  d deny…  A remember…  s later${this.#options.open ? "  o open" : ""}`;
+    const open = this.#options.open ? "  o open" : "";
+    if (!isPending(card)) return `${this.#options.next ? "enter next" : ""}${open}  esc back`.trim();
+    if (card.questions?.length) return `1-${(card.questions[this.#question]?.options.length ?? 0) + 1} choose  enter send${open}  esc back`;
+    return `a approve  d deny…  A remember…  s later${open}`;
   }
 
   #passes(event) {
@@ -479,8 +482,8 @@ export class CardView {
     const done = await answer(this.#app, card, params, () => this.reload());
     if (card !== this.#card) return;
     this.#busy = false;
-    if (!done) return this.#guard.begin();
     this.#say("");
+    if (!done) return this.#guard.begin();
     if (isPending(card)) this.news({ request: card.request, state: outcome(params), at: Date.now() });
     this.#options.decided?.(card);
   }

@@ -16,7 +16,7 @@ const MOST_COMMANDS = 8;
 /** Whether a key is part of an input method's work. */
 const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-/** `options`: `id`, `label`, `placeholder`, `draft` (key), `send({text, images}) → whether it went`, `escape(event)`, `tab(event) → taken`, `changed()`, `commands() → [{name, description}]`. */
+/** `options`: `id`, `list` (id of the list of commands), `label`, `placeholder`, `draft` (key), `send({text, images}) → whether it went`, `escape(event)`, `tab(event) → taken`, `changed()`, `commands() → [{name, description}]`. */
 export class Composer {
   #app;
   #options;
@@ -32,10 +32,10 @@ export class Composer {
       class: "field composer-field",
       rows: 1,
       placeholder: options.placeholder ?? "",
-      aria: { label: options.label, controls: "slash", autocomplete: "list" },
+      aria: { label: options.label, controls: options.list, autocomplete: options.list && "list" },
       on: { input: () => this.#changed(), keydown: (event) => this.#key(event), paste: (event) => this.#paste(event) },
     });
-    this.slash = h("ul", { id: "slash", class: "slash", role: "listbox", aria: { label: "Commands" } });
+    this.slash = h("ul", { id: options.list, class: "slash", role: "listbox", aria: { label: "Commands" } });
     this.slash.hidden = true;
     this.chips = h("div", { class: "attachments" });
     this.files = h("input", {

@@ -45,9 +45,10 @@ export class DiffBrowser {
     const path = wanted ?? (isSame ? this.#files[this.#file]?.path : undefined);
     this.#call = call;
     const turn = ++this.#turn;
-    if (!isSame) this.#show([]);
+    if (!isSame) this.#show([], "…");
     const found = await attempt(this.#app, "rookery/view/diff", call);
-    if (turn !== this.#turn || !found) return;
+    if (turn !== this.#turn) return;
+    if (!found) return isSame ? undefined : this.#show([], "What differs could not be read.");
     this.#show(found.files ?? []);
     await this.select(
       Math.max(
@@ -59,12 +60,12 @@ export class DiffBrowser {
     this.#options.drawn?.();
   }
 
-  #show(files) {
+  #show(files, none = "No file differs.") {
     this.#files = files;
     this.#file = 0;
     this.#drawList();
     clear(this.lines);
-    if (files.length === 0) this.lines.append(h("p", { class: "none" }, "No file differs."));
+    if (files.length === 0) this.lines.append(h("p", { class: "none" }, none));
   }
 
   /** The files, as a review counts them. */

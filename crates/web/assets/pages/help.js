@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { List } from "./list.js";
 import { isField } from "../keys.js";
-import { letter, plain, presses } from "./shown.js";
+import { attempt, letter, plain, presses } from "./shown.js";
 
 // Actions that have no key in a browser; they are in the palette too.
 const KEYLESS = [
@@ -27,8 +27,22 @@ export function create(app, element) {
       cells: [h("span", { class: "title" }, one.title), h("span", { class: "help-keys" }, ...one.keys.map((key) => h("kbd", {}, key)))],
     }),
     open: (one) => run(one.action),
+    buttons: (one) => (app.rights === "full" && !app.isPhone() ? [["Change…", () => void change(one)]] : []),
   });
   element.append(list.element);
+
+  // A line of `config.conf` for browsers; what it changes comes back from the daemon.
+  async function change({ action, title, keys }) {
+    const said = await app.ask({
+      title: `Key of ${title}`,
+      lines: [keys.length ? `now ${keys.join(", ")}` : "now none", "as ctrl+alt+g, or prefix>g after the prefix"],
+      yes: "Set",
+      no: "Back",
+      field: { label: "Chord" },
+    });
+    const bind = said?.text?.trim();
+    if (bind && (await attempt(app, "rookery/view/settings", { bind, action }))) app.announce("changed");
+  }
 
   function run(action) {
     if (action !== "help") app.back();
@@ -37,6 +51,7 @@ export function create(app, element) {
 
   const fill = () => list.fill(rows(app));
   app.on("open", fill);
+  app.on("scene", (parts) => parts.chosen && fill());
   return {
     show() {
       fill();

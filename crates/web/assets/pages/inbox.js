@@ -95,6 +95,8 @@ class Inbox {
       // Enter is the page's from here on, and no longer the button's that led here; a list decides nothing.
       if (!this.#app.isPhone() && !isField(document.activeElement)) this.list.focus({ preventScroll: true });
     }
+    // A link or a notification to another item leads away from the one that is shown.
+    if (this.#wanted && this.#wanted !== this.#selected) this.#select(null);
     if (this.#app.isPhone()) this.#setWhole(Boolean(this.#wanted));
     this.#fill(this.#app.scene?.inbox);
   }
@@ -108,7 +110,7 @@ class Inbox {
   }
 
   update(parts) {
-    if (parts.inbox) this.#fill(parts.inbox);
+    if (parts.inbox || parts.status) this.#fill(this.#app.scene.inbox);
   }
 
   #ask() {
@@ -132,7 +134,10 @@ class Inbox {
     const sum = (isWaiting) => Object.entries(counts).reduce((all, [word, count]) => all + (WAITING.includes(word) === isWaiting ? count : 0), 0);
     const toKnow = sum(false);
     const shown = inbox.total > this.#rows.length ? ` · the first ${this.#rows.length}` : "";
-    this.count.textContent = `${sum(true)} wait${toKnow ? ` · ${toKnow} to know` : ""}${shown}`;
+    // What waits for an answer is counted as on the button; the rest that waits is looked at.
+    const asked = this.#app.scene.status?.waiting ?? 0;
+    const others = sum(true) - asked;
+    this.count.textContent = `${asked} wait${others > 0 ? ` · ${others} to look at` : ""}${toKnow ? ` · ${toKnow} to know` : ""}${shown}`;
     this.notes.hidden = toKnow === 0 && !this.#all;
     if (!sameRows(before, this.#rows)) this.#redraw();
     this.#follow();
@@ -255,6 +260,7 @@ class Inbox {
     this.#whole = whole;
     this.root.classList.toggle("whole", whole);
     if (this.#isShown) this.#app.page(whole ? "card" : "inbox");
+    if (this.#isShown && whole) this.#app.focusPage();
     if (!whole && this.#app.isPhone()) this.#select(null);
   }
 
@@ -274,7 +280,9 @@ class Inbox {
   }
 
   async #open() {
-    const session = this.card.card?.session ?? this.#row()?.session;
+    const row = this.#row();
+    if (row?.kind === "review") return this.#openReview(row);
+    const session = this.card.card?.session ?? row?.session;
     if (!session) return;
     const place = await sessionPlace(this.#app, session);
     if (place) void this.#app.go(place);

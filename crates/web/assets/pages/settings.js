@@ -7,12 +7,16 @@ import { failure, moved, plain, presses, words } from "./shown.js";
 /** Keys of `config.conf` that faces heed: key, name, member of the settings, what may stand there. */
 const LINES = [
   ["prefix", "Prefix", "prefix", "a chord, or off"],
+  ["key-preset", "Key preset", "keyPreset", ["default", "tmux"]],
   ["answer-guard-ms", "Guard", "guard", "milliseconds for which a new card takes no answer"],
   ["confirm-close", "Confirm close", "confirmClose", ["busy", "always", "never"]],
   ["paste-warning", "Paste warning", "pasteWarning", ["multiline", "always", "never"]],
   ["copy-on-select", "Copy on select", "copyOnSelect", ["off", "selection", "clipboard"]],
   ["link-modifier", "Open links with", "linkModifier", ["ctrl", "alt", "super"]],
   ["wheel-rows", "Rows of the wheel", "wheelRows", "a number"],
+  ["tui-colors", "Colors of the TUI", "colors", ["auto", "theme", "terminal", "none"]],
+  ["tui-mouse", "Mouse of the TUI", "mouse", ["on", "off"]],
+  ["tui-notify", "Notices of the TUI", "notify", ["osc", "bell", "off"]],
 ];
 /** The daemon is older than the method. */
 const UNKNOWN_METHOD = -32601;
@@ -23,6 +27,7 @@ export function create(app, element) {
 
 class Settings {
   #app;
+  #told = "";
 
   constructor(app, element) {
     this.#app = app;
@@ -56,7 +61,9 @@ class Settings {
   }
 
   update(parts) {
-    if (parts.theme || parts.status) this.#draw();
+    // Rows are made anew only if they say something else: a slider that is held would be lost.
+    if (parts.theme || parts.chosen) this.#draw();
+    else if (parts.status) this.#drawDevice();
   }
 
   hide() {}
@@ -64,7 +71,7 @@ class Settings {
   #draw() {
     const { settings = {}, scene } = this.#app;
     // What has the keyboard keeps it.
-    const focused = this.here.contains(document.activeElement) ? document.activeElement.id : "";
+    const focused = [this.here, this.all, this.device].some((part) => part.contains(document.activeElement)) ? document.activeElement.id : "";
     clear(this.here).append(
       this.#row("Theme", plain(scene?.theme?.name ?? settings.theme), this.#palette("Choose theme…", "themes", "set-theme")),
       this.#row("Font", plain(settings.font?.family) || "built in", this.#palette("Choose font…", "fonts", "set-font")),
@@ -74,13 +81,18 @@ class Settings {
       this.#row(
         "Keys",
         "",
-        button("Show all keys", () => void this.#app.go({ page: "help" }), { id: "set-keys" }),
+        button("Show and change keys", () => void this.#app.go({ page: "help" }), { id: "set-keys" }),
       ),
     );
-    const row = (line) => this.#row(line[1], plain(settings[line[2]] ?? "off"), this.#line(line));
+    const row = (line) => this.#row(line[1], plain(this.#now(line[2])), this.#line(line));
     clear(this.all).append(...LINES.map(row));
     this.#drawDevice();
     if (focused) document.getElementById(focused)?.focus();
+  }
+
+  #now(member) {
+    const now = this.#app.settings?.[member] ?? "off";
+    return typeof now === "boolean" ? (now ? "on" : "off") : String(now);
   }
 
   #row(name, value, control) {
@@ -99,21 +111,23 @@ class Settings {
     return h(
       "span",
       { class: "setting-line" },
-      button("Change…", () => void this.#change(key, name, member, may), { class: "button small" }),
+      button("Change…", () => void this.#change(key, name, member, may), { id: `set-${key}`, class: "button small" }),
       about,
     );
   }
 
-  // One line of the user's file; what it changes comes back from the daemon.
+  // One line of the user's file, which says `true` for the selection; what it changes comes back from the daemon.
   async #change(key, name, member, may) {
-    const now = String(this.#app.settings?.[member] ?? "off");
+    const now = this.#now(member);
     const asked = Array.isArray(may) ? { choices: may.map((word, at) => [String(at + 1), word]) } : { field: { label: name, value: now }, yes: "Set" };
     const said = await this.#app.ask({ title: name, lines: [`${key} = ${now}`], no: "Back", ...asked });
     const value = said?.choice ?? said?.text?.trim();
     if (!value) return;
     try {
-      await this.#app.call("rookery/view/settings", { set: key, value });
-      this.#app.settings = { ...this.#app.settings, [member]: typeof this.#app.settings[member] === "number" ? Number(value) : value };
+      const written = value === "selection" ? "true" : value;
+      await this.#app.call("rookery/view/settings", { set: key, value: written });
+      const kind = typeof this.#app.settings[member];
+      this.#app.settings = { ...this.#app.settings, [member]: kind === "number" ? Number(value) : kind === "boolean" ? value === "on" : value };
       this.#draw();
     } catch (error) {
       if (error?.code === UNKNOWN_METHOD) this.#app.toast("info", `write \`${key} = ${value}\` into config.conf`);
@@ -172,11 +186,16 @@ class Settings {
     ];
     const others = (scene?.status?.viewers ?? []).map((viewer) => `${plain(viewer.name) || "unnamed"} (${plain(viewer.face)}${viewer.isDesk ? ", desk" : ""})`);
     if (others.length) facts.push(["Viewers", others.join(", ")]);
+    const told = JSON.stringify(facts);
+    if (told === this.#told) return;
+    this.#told = told;
+    const hadFocus = this.device.contains(document.activeElement);
     clear(this.device).append(
       h("dl", { class: "surroundings" }, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
       h("p", { class: "dim" }, "Another device is paired with ", h("code", {}, "rookery web --pair"), " on the machine of the daemon."),
       button("Log this device out…", () => void this.#logout(), { id: "logout", class: "button danger" }),
     );
+    if (hadFocus) document.getElementById("logout").focus();
   }
 
   async #logout() {
@@ -197,7 +216,7 @@ class Settings {
 
   key(event) {
     if (presses(event) || event.target?.type === "range") return false;
-    const controls = [...this.here.querySelectorAll("button, input"), ...this.device.querySelectorAll("button")];
+    const controls = [this.here, this.all, this.device].flatMap((part) => [...part.querySelectorAll("button, input")]);
     const at = controls.indexOf(document.activeElement);
     const to = moved(event, Math.max(0, at), controls.length);
     if (to === null) return false;

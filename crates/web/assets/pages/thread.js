@@ -77,6 +77,8 @@ class Thread {
     this.plan = h("details", { class: "thread-plan" });
     this.older = button("Older items", () => void this.#loadOlder(), { class: "button older" });
     this.items = h("div", { class: "items" });
+    // What was written to a running turn, until the turn takes it up.
+    this.pending = h("div", { class: "items" });
     this.rest = h("div", { class: "item-card" });
     this.#endMark = h("div", { class: "thread-end" });
     this.log = h(
@@ -91,6 +93,7 @@ class Thread {
       },
       this.older,
       this.items,
+      this.pending,
       this.rest,
       this.#endMark,
     );
@@ -98,6 +101,7 @@ class Thread {
     this.jump.hidden = true;
     this.composer = new Composer(app, {
       id: "composer",
+      list: "slash",
       label: "Message",
       placeholder: "Message…",
       send: (message) => this.#send(message),
@@ -147,6 +151,7 @@ class Thread {
     this.#request = null;
     this.card.clear();
     clear(this.items);
+    clear(this.pending);
     this.older.hidden = true;
     this.composer.begin(`thread:${thread}`);
     this.#drawHead();
@@ -193,6 +198,7 @@ class Thread {
       this.#head = news.head;
       this.#drawHead();
     }
+    if (news.whole?.kind === "user" && !this.#items.has(news.whole.id)) this.pending.firstElementChild?.remove();
     if (news.whole) this.#put(news.whole);
     else if (news.item) {
       const view = this.#items.get(news.item) ?? this.#put({ id: news.item, kind: "agent", status: "working", blocks: [] });
@@ -224,6 +230,7 @@ class Thread {
     this.#drawModels();
     this.composer.field.disabled = !mayWrite;
     this.composer.attach.hidden = !mayWrite;
+    if (!this.#isRunning()) clear(this.pending);
     this.#drawPlan();
     this.#drawButtons();
     this.hint.textContent = this.#hint();
@@ -231,7 +238,7 @@ class Thread {
 
   #hint() {
     if (this.#app.rights === "look") return "this device is read-only";
-    const waits = this.#head.waiting?.length ? `${this.#head.waiting.length} wait${this.#head.waiting.length === 1 ? "s" : ""}: tab, then a approve · d deny   ` : "";
+    const waits = this.#head.waiting?.length ? `${this.#head.waiting.length} wait${this.#head.waiting.length === 1 ? "s" : ""}: tab, then ${this.card.card?.questions?.length ? "1-9 choose" : "a approve · d deny"}   ` : "";
     const keys = this.#isRunning() ? "enter steer  esc esc stop" : "enter send  esc back";
     return `${waits}${keys}  shift+enter line  / commands`;
   }
@@ -289,7 +296,7 @@ class Thread {
     const mode = this.mode.value;
     if (mode === "bypass" || mode === "accept_all") {
       const lines = [mode === "bypass" ? "Nothing of this thread is asked for any more." : "Edits are made without asking.", "What waits in it now is approved."];
-      const sure = await this.#app.ask({ title: `Mode ${words(mode)}?`, lines, yes: "Change", no: "Back", danger: true });
+      const sure = await this.#app.ask({ title: `Mode ${words(mode)}?`, lines, yes: "Change", no: "Back", danger: true, decides: true });
       if (!sure) return this.#drawHead();
     }
     void this.#set({ mode });
@@ -337,7 +344,10 @@ class Thread {
     if (this.card.element.parentElement !== waiting.slot) waiting.slot.append(this.card.element);
     if (this.#request === waiting.request) return;
     this.#request = waiting.request;
-    void this.card.load({ request: waiting.request }).then(() => this.#keepEnd());
+    void this.card.load({ request: waiting.request }).then(() => {
+      this.hint.textContent = this.#hint();
+      this.#keepEnd();
+    });
   }
 
   /** Gives the keyboard to the request; whether there is one. */
@@ -421,9 +431,13 @@ class Thread {
 
   async #send({ text, images }) {
     if (this.#app.rights === "look") return this.#app.toast("warn", "this device is read-only");
+    const said = h("div", { class: "item", data: { kind: "user", status: "pending" } }, h("span", { class: "unseen" }, "You, not read yet"), h("p", {}, text));
+    if (this.#isRunning()) this.pending.append(said);
+    this.#toEnd();
     try {
       await this.#app.call("rookery/view/thread/send", images.length ? { thread: this.#thread, text, images } : { thread: this.#thread, text });
     } catch (error) {
+      said.remove();
       this.#app.toast("error", failure(error));
       return false;
     }

@@ -46,8 +46,13 @@ export function create(app, element) {
     if (session?.terminal) void app.go({ page: "workspace", terminal: session.terminal });
   }
 
+  function isMain(tree) {
+    if (tree.main) app.message("warn", "the main checkout is neither landed nor removed");
+    return tree.main;
+  }
+
   async function land(tree) {
-    if (!mayChange() || tree.main) return;
+    if (!mayChange() || isMain(tree)) return;
     const choices = [
       ["m", "merge"],
       ["s", "squash"],
@@ -66,7 +71,7 @@ export function create(app, element) {
   }
 
   async function remove(tree) {
-    if (!mayChange() || tree.main) return;
+    if (!mayChange() || isMain(tree)) return;
     const sure = await app.ask({ title: "Remove this worktree?", lines: [plain(tree.path)], yes: "Remove", no: "Back", danger: true });
     if (!sure) return;
     if (await attempt(app, "rookery/worktrees/remove", { path: tree.path })) app.toast("info", "removed");

@@ -1,9 +1,11 @@
 //! Cards and diffs: what a person decides by.
 
+use std::path::Path;
+
 use rookery_core::Compared;
 use rookery_model::{self as model, Asked, ItemBody, Related};
-use rookery_view::diff;
-use rookery_view::link::{Card, CardCall, Diff, DiffCall, DiffFile, bound};
+use rookery_view::link::{Card, CardCall, Diff, DiffCall, DiffFile, FileStatus, bound};
+use rookery_view::{diff, safe};
 
 use crate::ids::parse;
 use crate::{Cx, Error, make};
@@ -38,10 +40,11 @@ pub(crate) async fn card(cx: Cx, params: CardCall) -> Result<Card, Error> {
 pub(crate) async fn differences(cx: Cx, params: DiffCall) -> Result<Diff, Error> {
     cx.viewer()?;
     let DiffCall { review, checkpoint, with, request, thread, item, .. } = &params;
+    let file = params.file.as_deref();
     let files = match (review, checkpoint, request, item) {
-        (Some(review), None, None, None) => of_review(&cx, review).await?,
+        (Some(review), None, None, None) => of_review(&cx, review, file).await?,
         (None, Some(checkpoint), None, None) => {
-            of_checkpoint(&cx, checkpoint, with.as_deref()).await?
+            of_checkpoint(&cx, checkpoint, with.as_deref(), file).await?
         }
         (None, None, Some(request), None) => of_request(&cx, request)?,
         (None, None, None, Some(item)) => of_item(&cx, thread.as_deref(), item).await?,
@@ -50,39 +53,90 @@ pub(crate) async fn differences(cx: Cx, params: DiffCall) -> Result<Diff, Error>
             return Err(Error::invalid("review", message));
         }
     };
-    page(&files, params.file.as_deref(), params.from.unwrap_or(0) as usize)
+    page(&files, file, params.from.unwrap_or(0) as usize)
 }
 
-async fn of_review(cx: &Cx, review: &str) -> Result<Vec<DiffFile>, Error> {
+async fn of_review(cx: &Cx, review: &str, file: Option<&str>) -> Result<Vec<DiffFile>, Error> {
     let id: model::ReviewId = parse("review", review)?;
     let found = cx.core.reviews().list().into_iter().find(|review| review.id == id);
     let found = found.ok_or_else(|| model::Error::not_found(format!("no review {id}")))?;
     match found.checkpoint {
-        Some(checkpoint) => patch_of(cx, checkpoint, Compared::Head).await,
+        Some(checkpoint) => between(cx, checkpoint, Compared::Head, file).await,
         None => Ok(found.differences.files.iter().map(make_file).collect()),
     }
 }
 
-async fn of_checkpoint(cx: &Cx, id: &str, with: Option<&str>) -> Result<Vec<DiffFile>, Error> {
+async fn of_checkpoint(
+    cx: &Cx,
+    id: &str,
+    with: Option<&str>,
+    file: Option<&str>,
+) -> Result<Vec<DiffFile>, Error> {
     let with = match with {
         None | Some("now") => Compared::Now,
         Some("head") => Compared::Head,
         Some(other) => Compared::Checkpoint(parse("with", other)?),
     };
-    patch_of(cx, parse("checkpoint", id)?, with).await
+    between(cx, parse("checkpoint", id)?, with, file).await
 }
 
-async fn patch_of(
+/// The files between a checkpoint and something else, all of them. Lines of one that the patch has no room for are
+/// read by themselves.
+async fn between(
     cx: &Cx,
     id: model::CheckpointId,
     with: Compared,
+    file: Option<&str>,
 ) -> Result<Vec<DiffFile>, Error> {
-    let found = cx.core.checkpoints().diff(id, with).await?;
-    Ok(make::files(&String::from_utf8_lossy(&found.patch)).unwrap_or_default())
+    let checkpoints = cx.core.checkpoints();
+    let found = checkpoints.diff(id, with).await?;
+    let counted = checkpoints.counted(&found).files;
+    let mut files = listed(&counted, &found.patch, found.is_cut);
+    let asked = |one: &&mut DiffFile| Some(&*one.path) == file && one.cut;
+    let known = counted.iter().find(|one| Some(&*safe::exact(&one.path)) == file);
+    if let (Some(cut), Some(known)) = (files.iter_mut().find(asked), known) {
+        let alone = checkpoints.diff_file(id, with, Path::new(&known.path)).await?;
+        let whole = listed(std::slice::from_ref(known), &alone.patch, alone.is_cut);
+        if let Some(whole) = whole.into_iter().next() {
+            *cut = whole;
+        }
+    }
+    Ok(files)
+}
+
+/// Every file that git counted, with the lines that the patch has of it.
+fn listed(counted: &[model::ChangedFile], patch: &[u8], is_cut: bool) -> Vec<DiffFile> {
+    let mut parsed = diff::parse(&String::from_utf8_lossy(patch));
+    if let Some(last) = parsed.last_mut() {
+        last.cut |= is_cut;
+    }
+    let mut files: Vec<DiffFile> = Vec::with_capacity(counted.len());
+    for file in counted {
+        let path = safe::exact(&file.path);
+        let known = parsed.iter().position(|one| one.path == path).map(|at| parsed.remove(at));
+        let known = known.unwrap_or_else(|| DiffFile {
+            path,
+            status: match &*file.status {
+                "A" => FileStatus::Added,
+                "D" => FileStatus::Removed,
+                _ => FileStatus::Changed,
+            },
+            binary: file.additions.is_none(),
+            cut: file.additions.is_some(),
+            ..DiffFile::default()
+        });
+        let (added, removed) = (count(file.additions), count(file.deletions));
+        files.push(DiffFile { added, removed, ..known });
+    }
+    files.extend(parsed);
+    files
+}
+
+fn count(lines: Option<u64>) -> u32 {
+    u32::try_from(lines.unwrap_or(0)).unwrap_or(u32::MAX)
 }
 
 fn make_file(file: &model::ChangedFile) -> DiffFile {
-    let count = |lines: Option<u64>| u32::try_from(lines.unwrap_or(0)).unwrap_or(u32::MAX);
     DiffFile {
         path: make::line(&file.path),
         added: count(file.additions),

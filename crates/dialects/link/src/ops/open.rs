@@ -67,6 +67,7 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         cx.core.seats().leave(viewer).await;
         return Err(rookery_model::Error::conflict("a viewer is open on this connection").into());
     }
+    cx.called.say(&make::line(&params.name));
     cx.allowed.lower(match rights {
         Rights::Look => Needs::Look,
         Rights::Decide => Needs::Decide,

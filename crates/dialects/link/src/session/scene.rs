@@ -20,6 +20,9 @@ use crate::make;
 /// Threads below projects in the sidebar.
 const MOST_THREADS: usize = 100;
 
+/// Which mood a project has of those below it, threads among them.
+const LOUDEST: [Mood; 4] = [Mood::Failed, Mood::Waiting, Mood::Working, Mood::Done];
+
 /// Every part, or what a hidden viewer gets of them.
 pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene {
     let Ok(viewer) = core.seats().viewer(id) else { return link::Scene::default() };
@@ -143,12 +146,15 @@ impl<'a> Made<'a> {
             let waits = tabs.tabs.iter().map(|tab| self.waits_in(SessionHome::Terminal(tab.id)));
             let asked: u32 =
                 agents.iter().filter(|it| it.thread.is_some()).map(|it| it.waiting).sum();
+            let own: Mood = row.mood.into();
+            let is_below = |mood: &Mood| agents.iter().any(|agent| agent.mood == *mood);
+            let loudest = LOUDEST.into_iter().find(|mood| *mood == own || is_below(mood));
             link::Project {
                 id: tabs.project.id.get(),
                 name: make::line(&row.name),
                 root: tabs.project.root.to_string_lossy().into_owned(),
                 branch: None,
-                mood: row.mood.into(),
+                mood: loudest.unwrap_or_default(),
                 badge: row.has_badge,
                 active: row.is_active,
                 waiting: waits.sum::<u32>() + asked,

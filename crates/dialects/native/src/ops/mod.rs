@@ -43,8 +43,6 @@ impl Cx {
     }
 }
 
-/// Who decides, as records have it.
-const BY: &str = "rookery";
 /// Longest name or title a client of ours may give.
 const MAX_NAME: usize = 1_000;
 

@@ -3,7 +3,6 @@
 use rookery_core::{Core, Resolution};
 use rookery_model as model;
 
-use super::BY;
 use crate::{
     Cx, Error,
     wire::{AnswerRequest, Answered, DeferRequest, Deferred, RequestList, Requests},
@@ -34,14 +33,14 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
         let message = "what waits now is not what was shown; look at it again";
         return Err(model::Error::conflict(message).into());
     }
-    let resolved = cx.core.requests().resolve(id, answer, BY).await?;
+    let resolved = cx.core.requests().resolve(id, answer, cx.by()).await?;
     Ok(Answered { id: id.to_string(), settled: resolved.is_now() })
 }
 
 pub(crate) async fn defer(cx: Cx, params: DeferRequest) -> Result<Deferred, Error> {
     let id = find(&cx.core, &params.id)?;
     let later = Resolution::later().or_revise();
-    cx.core.requests().resolve(id, later, BY).await?.or_error(id)?;
+    cx.core.requests().resolve(id, later, cx.by()).await?.or_error(id)?;
     Ok(Deferred { id: id.to_string() })
 }
 

@@ -3,7 +3,6 @@
 use rookery_core::{NewComment, NewReview};
 use rookery_model as model;
 
-use super::BY;
 use super::named::{pick, place, session, session_filter, text_or, tree_filter};
 use crate::{
     Cx, Error,
@@ -86,7 +85,7 @@ pub(crate) async fn comment(cx: Cx, params: ReviewAddComments) -> Result<Review,
 pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review, Error> {
     let id = cx.review_id(&params.id)?;
     let status = model::ReviewStatus::from(params.status);
-    let review = cx.core.reviews().set_status(id, status, BY).await?;
+    let review = cx.core.reviews().set_status(id, status, cx.by()).await?;
     if status == model::ReviewStatus::ChangesRequested {
         let _is_on_its_way = cx.core.reviews().deliver_soon(id).await?;
     }

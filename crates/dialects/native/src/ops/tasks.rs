@@ -9,8 +9,8 @@ use rookery_model::{self as model, Words as _};
 use rookery_wire::{Outbox, rpc};
 use serde_json::{Value, json};
 
+use super::check_name;
 use super::named::pick;
-use super::{BY, check_name};
 use crate::text::{redacted, redacted_words};
 use crate::{
     Cx, Error, notification,
@@ -120,7 +120,7 @@ pub(crate) async fn show(cx: Cx, params: TaskShow) -> Result<Task, Error> {
 
 pub(crate) async fn cancel(cx: Cx, params: TaskCancel) -> Result<TaskCancelled, Error> {
     let id = cx.task_id(&params.task)?;
-    let asked = rookery_core::TaskCancel { by: BY.to_owned(), reason: params.reason };
+    let asked = rookery_core::TaskCancel { by: cx.by().to_owned(), reason: params.reason };
     let cancelled = cx.core.tasks().cancel(id, asked).await?;
     Ok(TaskCancelled { task: id.to_string(), cancelled })
 }

@@ -2,7 +2,6 @@
 
 use rookery_core::{NewRun, News, NoticeBody, Run, RunDecision, Topics};
 
-use super::BY;
 use crate::{
     Cx, Error,
     wire::{
@@ -31,7 +30,8 @@ pub(crate) async fn approve(cx: Cx, params: WorkflowApprove) -> Result<WorkflowR
         WorkflowDecision::AlwaysForScriptAndWorkspace => RunDecision::AlwaysForScriptAndWorkspace,
         WorkflowDecision::Deny => RunDecision::Deny,
     };
-    let (run, _) = cx.core.workflows().approve(&params.run, decision, params.reason, BY).await?;
+    let workflows = cx.core.workflows();
+    let (run, _) = workflows.approve(&params.run, decision, params.reason, cx.by()).await?;
     Ok((&run).into())
 }
 

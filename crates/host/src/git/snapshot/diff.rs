@@ -1,5 +1,8 @@
 //! What lies between a checkpoint and something else, as files and as a patch.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use super::capture::take;
 use super::commit::{Kept, load, load_book};
 use super::scratch::Scratch;
@@ -50,7 +53,8 @@ pub struct Difference {
     pub is_cut: bool,
 }
 
-/// Compares a checkpoint. Comparing with the work tree writes objects but keeps none of them.
+/// Compares a checkpoint. Comparing with the work tree writes objects but keeps none of them. With `only`, the
+/// patch is that of one file.
 ///
 /// # Errors
 /// If there is no such checkpoint, or git does not do its part.
@@ -58,6 +62,7 @@ pub async fn diff(
     repo: &Repository,
     id: &CheckpointId,
     against: &Against,
+    only: Option<&Path>,
 ) -> Result<Difference, CheckpointError> {
     let kept = load(repo, id).await?;
     let (from, to) = match against {
@@ -73,7 +78,7 @@ pub async fn diff(
         }
     };
     let (files, stat) = compare(repo, &from, &to).await?;
-    let (patch, is_cut) = patch(repo, &from, &to).await?;
+    let (patch, is_cut) = patch(repo, &from, &to, only).await?;
     Ok(Difference { files, stat, patch, is_cut })
 }
 
@@ -81,8 +86,15 @@ async fn seen(repo: &Repository, kept: &Kept) -> Result<Oid, GitError> {
     Ok(load_book(repo, kept).await?.seen.unwrap_or_else(|| kept.tree.clone()))
 }
 
-async fn patch(repo: &Repository, from: &Oid, to: &Oid) -> Result<(Vec<u8>, bool), GitError> {
-    let call = repo.git.call(PATCH.iter().chain(&[from.as_str(), to.as_str(), "--"]));
+async fn patch(
+    repo: &Repository,
+    from: &Oid,
+    to: &Oid,
+    only: Option<&Path>,
+) -> Result<(Vec<u8>, bool), GitError> {
+    let trees = [from.as_str(), to.as_str(), "--"];
+    let words = PATCH.iter().chain(&trees).map(OsStr::new);
+    let call = repo.git.call(words.chain(only.map(Path::as_os_str)));
     let call = call.output_limit(PATCH_LIMIT);
     let outcome = call.outcome().await;
     match outcome.end {

@@ -217,8 +217,8 @@ async fn nothing_that_the_repository_names_is_run() {
         "an expanded keyword is no change"
     );
     let repo = place.repo().await;
-    diff(&repo, &id("two"), &Against::Head).await.unwrap();
-    diff(&repo, &id("one"), &Against::WorkTree).await.unwrap();
+    diff(&repo, &id("two"), &Against::Head, None).await.unwrap();
+    diff(&repo, &id("one"), &Against::WorkTree, None).await.unwrap();
     back(&place, "one").await;
     prune(&repo, Keep::Newest(1)).await.unwrap();
     assert_eq!(traps.sprung(), "");
@@ -290,13 +290,13 @@ async fn checkpoints_are_listed_shown_compared_and_forgotten() {
     assert_eq!(all[0].top, place.top);
     let (details, files, stat) = show(&repo, &id("one")).await.unwrap();
     assert_eq!((details.tree, files, stat), (one.tree, one.changed_files, one.stat));
-    let head = diff(&repo, &id("one"), &Against::Head).await.unwrap();
+    let head = diff(&repo, &id("one"), &Against::Head, None).await.unwrap();
     let patch = String::from_utf8(head.patch).unwrap();
     assert!(patch.contains("-two\n+2\n") && !head.is_cut, "{patch}");
-    let other = diff(&repo, &id("two"), &Against::Checkpoint(id("one"))).await.unwrap();
+    let other = diff(&repo, &id("two"), &Against::Checkpoint(id("one")), None).await.unwrap();
     assert_eq!((other.files[0].path.as_path(), other.files[0].status), (Path::new("new"), 'A'));
     place.remove("new");
-    let now = diff(&repo, &id("two"), &Against::WorkTree).await.unwrap();
+    let now = diff(&repo, &id("two"), &Against::WorkTree, None).await.unwrap();
     assert_eq!((now.files.len(), now.files[0].status), (1, 'D'));
     place.git(["gc", "--quiet", "--prune=now"]).await;
     back(&place, "two").await;
