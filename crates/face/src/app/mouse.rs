@@ -119,7 +119,7 @@ impl App {
     fn click(&mut self, cx: &Cx<'_>, hit: Hit, clicks: u8) {
         match hit {
             // The first of the two clicks went there; going there once more would end the edit.
-            Hit::Tab(..) if clicks == 2 => self.run(cx, "rename_tab"),
+            Hit::Tab(_, tab) if clicks == 2 => self.rename(tab),
             Hit::Tab(_, tab) => {
                 self.drag = Some(Drag::Tab(tab));
                 self.go(Page::Workspace { terminal: Some(tab) });
