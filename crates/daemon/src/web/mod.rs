@@ -83,6 +83,7 @@ impl Web {
         let running = self.running.lock().take();
         let Some(running) = running else { return false };
         record::remove(&self.homes);
+        self.tell(None);
         running.end().await;
         true
     }
@@ -126,7 +127,15 @@ impl Web {
         }
         tracing::info!("the page for browsers is at {}", ways.url);
         *self.running.lock() = Some(Running { address, ways: ways.clone(), over, tasks });
+        self.tell(Some(ways.url.clone()));
         Ok(ways)
+    }
+
+    /// Tells all who look where the page is.
+    fn tell(&self, url: Option<String>) {
+        if let Some((core, _)) = self.served.get() {
+            core.seats().set_web(url);
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! A viewer opens, says what it painted, and how it is looked at.
 
+use std::sync::LazyLock;
+use std::time::UNIX_EPOCH;
+
 use rookery_core::{Fit, NewViewer, Page};
 use rookery_model::Size;
 use rookery_view::link::{
@@ -10,7 +13,7 @@ use rookery_view::scene::WindowSize;
 use rookery_wire::rights::Needs;
 
 use crate::ids::{millis, page};
-use crate::session::{self, scene};
+use crate::session::{self, Entered, scene};
 use crate::{Cx, Error, make};
 
 pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
@@ -49,6 +52,7 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         page: place,
         terminal,
     })?;
+    let entered = Entered::new(&cx.core, viewer);
     if let Some(window) = params.pixels.map(window) {
         cx.core.seats().set_viewer_window(viewer, window)?;
     }
@@ -64,7 +68,6 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         redacts: rights == Rights::Look,
     };
     if !cx.session.open(opened.clone()) {
-        cx.core.seats().leave(viewer).await;
         return Err(rookery_model::Error::conflict("a viewer is open on this connection").into());
     }
     cx.allowed.lower(match rights {
@@ -87,12 +90,12 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         scene,
     };
     // No waiting from here on, so that the reply goes out before the first frame.
-    session::start(&cx.core, &cx.connection, &cx.session, opened);
+    session::start(&cx.core, &cx.connection, &cx.session, opened, entered);
     Ok(reply)
 }
 
 /// Whether what a page is about is there still.
-fn is_there(cx: &Cx, page: &Page) -> bool {
+pub(crate) fn is_there(cx: &Cx, page: &Page) -> bool {
     match page {
         Page::Thread(id) => cx.core.threads().get(*id).is_some(),
         Page::Review(id, _) => cx.core.reviews().get(*id).is_ok(),
@@ -138,10 +141,20 @@ fn daemon(cx: &Cx) -> Daemon {
     let status = cx.core.status();
     Daemon {
         version: status.version.to_owned(),
-        build: status.version.to_owned(),
+        build: build().to_owned(),
         pid: status.pid,
         started_at: millis(status.started_at),
     }
+}
+
+/// Tells builds of one version apart: by when the file of the daemon was written.
+fn build() -> &'static str {
+    static BUILD: LazyLock<String> = LazyLock::new(|| {
+        let written = std::fs::metadata("/proc/self/exe").and_then(|file| file.modified()).ok();
+        let written = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        format!("{:x}", written.as_millis())
+    });
+    &BUILD
 }
 
 pub(crate) async fn ack(cx: Cx, params: Ack) -> Result<Done, Error> {
