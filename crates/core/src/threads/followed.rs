@@ -1,4 +1,4 @@
-//! A thread that somebody reads while it goes on: its items as they are at each moment.
+//! A thread that a client reads while it goes on: its items as they are at each moment.
 
 use std::sync::Arc;
 

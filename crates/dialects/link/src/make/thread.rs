@@ -191,7 +191,7 @@ fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem) {
     });
 }
 
-/// Cuts a text to so many bytes; whether that took something.
+/// Cuts a text to this number of bytes; whether that took something.
 fn cut(text: &mut String, bytes: usize) -> bool {
     let is_longer = text.len() > bytes;
     text.truncate(text.floor_char_boundary(bytes));

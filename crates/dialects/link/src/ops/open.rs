@@ -1,8 +1,5 @@
 //! A viewer opens, says what it painted, and how it is looked at.
 
-use std::sync::LazyLock;
-use std::time::UNIX_EPOCH;
-
 use rookery_core::{Fit, NewViewer, Page};
 use rookery_model::Size;
 use rookery_view::link::{
@@ -141,20 +138,10 @@ fn daemon(cx: &Cx) -> Daemon {
     let status = cx.core.status();
     Daemon {
         version: status.version.to_owned(),
-        build: build().to_owned(),
+        build: status.version.to_owned(),
         pid: status.pid,
         started_at: millis(status.started_at),
     }
-}
-
-/// Tells builds of one version apart: by when the file of the daemon was written.
-fn build() -> &'static str {
-    static BUILD: LazyLock<String> = LazyLock::new(|| {
-        let written = std::fs::metadata("/proc/self/exe").and_then(|file| file.modified()).ok();
-        let written = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-        format!("{:x}", written.as_millis())
-    });
-    &BUILD
 }
 
 pub(crate) async fn ack(cx: Cx, params: Ack) -> Result<Done, Error> {

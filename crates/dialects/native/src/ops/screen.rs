@@ -36,7 +36,7 @@ pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
     })
 }
 
-/// The screen, its text with so many rows of history, and what stands right before that, as far as a
+/// The screen, its text with this number of rows of history, and what stands right before that, as far as a
 /// secret may begin in it.
 struct Seen {
     snapshot: Snapshot,
