@@ -157,7 +157,21 @@ impl Feed {
                     self.tell_whole(item);
                 }
             }
-            _ => self.is_head_due = true,
+            NoticeBody::Thread(_)
+            | NoticeBody::Turn(_)
+            | NoticeBody::Trace(_)
+            | NoticeBody::Runner(_)
+            | NoticeBody::Team(_)
+            | NoticeBody::Settings(_)
+            | NoticeBody::Files(_)
+            | NoticeBody::Plan(_)
+            | NoticeBody::Task(_)
+            | NoticeBody::Workflow(_)
+            | NoticeBody::Memory(_)
+            | NoticeBody::Import(_)
+            | NoticeBody::Marketplace(_)
+            | NoticeBody::Media(_)
+            | NoticeBody::Warning(_) => self.is_head_due = true,
         }
     }
 
