@@ -100,15 +100,15 @@ pub use tasks::{
 };
 pub use teams::{NewMember, NewMessage, NewTeam, Starter};
 pub use terminals::{
-    AgentSeen, Attachment, Expansion, Looked, MouseOutcome, OpenTerminal, Output, OutputStream,
-    Piece, Preedit, Progress, RawLog, Scene, ScrollTo, Selected, StrayAction, TerminalHandle,
-    TerminalLimits, View, ViewCell, Waited, drawn,
+    AgentSeen, Attachment, Expansion, InputMark, Looked, MouseOutcome, OpenTerminal, Output,
+    OutputStream, PendingInput, Piece, Preedit, Progress, RawLog, Scene, ScrollTo, Selected,
+    StrayAction, TerminalHandle, TerminalLimits, View, ViewCell, Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{
-    APPROVAL_DENIED, Compacted, DirectCall, DirectOutcome, Drained, Flag, GoalChange,
-    LifecycleState, NO_ANSWER, NewThread, NewTurn, POLICY_DENIED, StartedTurn, Steered, ThreadPage,
-    ThreadQuery, ThreadView, TurnLifecycle, TurnView,
+    APPROVAL_DENIED, Compacted, DirectCall, DirectOutcome, Drained, Flag, FollowedThread,
+    GoalChange, LifecycleState, NO_ANSWER, NewThread, NewTurn, POLICY_DENIED, PlacedItem,
+    StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use workflows::{
     AgentStatus, CostEstimate, NewRun, Phase, PhaseStatus, Planned, Run, RunAgent, RunApproval,

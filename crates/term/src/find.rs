@@ -162,13 +162,12 @@ impl Finder {
     }
 }
 
-/// Rows above those that are searched in which a secret may begin.
-const SECRET_ROWS: u64 = 8;
-
 /// Lines with a star for each byte of a secret, so that everything else stays where it is.
 fn masked_lines(screen: &Screen, rows: Range<u64>) -> Vec<Line> {
-    let above = rows.start.saturating_sub(SECRET_ROWS).max(screen.oldest_shown())..rows.start;
-    let (above, mut lines) = (lines_of(screen, above), lines_of(screen, rows));
+    let around = screen.around_secrets(rows.clone());
+    let above = lines_of(screen, around.start..rows.start);
+    let below = lines_of(screen, rows.end..around.end);
+    let mut lines = lines_of(screen, rows);
     let mut text: String = above.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
     let mut starts = Vec::with_capacity(lines.len());
     for line in &lines {
@@ -176,7 +175,8 @@ fn masked_lines(screen: &Screen, rows: Range<u64>) -> Vec<Line> {
         text.push_str(&line.text);
         text.push('\n');
     }
-    for span in Policy::usual().redact_spans(&text) {
+    text.extend(below.iter().flat_map(|line| [line.text.as_str(), "\n"]));
+    for span in Policy::ours().redact_spans(&text) {
         let first = starts.partition_point(|start| *start <= span.start).saturating_sub(1);
         for (line, start) in lines.iter_mut().zip(&starts).skip(first) {
             if *start >= span.end {

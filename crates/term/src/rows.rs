@@ -11,6 +11,11 @@ use crate::osc::ShellMark;
 use crate::row;
 use crate::screen::Screen;
 
+/// Lines that a private key and what stands around it may take.
+const KEY_LINES: u64 = 80;
+/// Characters of a line of one.
+const KEY_LINE: u64 = 64;
+
 /// Up to where a reader knows a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -95,6 +100,14 @@ impl Screen {
     /// out.
     pub fn visit_rows(&self, rows: Range<u64>, visit: &mut dyn FnMut(RowRef<'_>)) {
         self.rows_since(None, rows, visit);
+    }
+
+    /// Rows together with those around them in which a secret may begin or end that is on them: as many as
+    /// a private key takes.
+    pub fn around_secrets(&self, rows: Range<u64>) -> Range<u64> {
+        let cols = u64::from(self.size().cols.max(1));
+        let more = KEY_LINES * KEY_LINE.div_ceil(cols);
+        rows.start.saturating_sub(more).max(self.oldest_shown())..rows.end.saturating_add(more)
     }
 
     fn visit_history(&self, rows: Range<u64>, visit: &mut dyn FnMut(RowRef<'_>)) {

@@ -370,10 +370,6 @@ class App {
       paintTheme(parts.theme);
       keep("theme", parts.theme);
     }
-    if (parts.panes !== undefined) {
-      const shown = new Set((this.scene.panes?.areas ?? []).map((area) => area.t));
-      this.mirror.retain((t) => shown.has(t));
-    }
     if (parts.page !== undefined || parts.status !== undefined) this.paintTitle();
     this.sidebar.update(parts);
     this.tabs.update(parts);

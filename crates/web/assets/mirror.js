@@ -105,6 +105,8 @@ export class Mirror {
     this.terms = new Map();
     this.lostTerms = new Set();
     this.lostScene = false;
+    /** Parts that came since the scene was lost. */
+    this.found = new Set();
   }
 
   /** Takes a frame over, and says what it changed and what must be asked for again. */
@@ -118,10 +120,7 @@ export class Mirror {
     if (has(frame.input) && frame.input > this.input) this.input = changed.input = frame.input;
     if (frame.scene) {
       changed.scene = frame.scene;
-      if (PARTS.every((part) => frame.scene[part] !== undefined)) this.lostScene = false;
-      for (const part of PARTS) {
-        if (frame.scene[part] !== undefined) this.scene[part] = frame.scene[part];
-      }
+      this.takeScene(frame.scene);
     }
     for (const entry of frame.terms ?? []) this.takeEntry(entry, changed);
     if (wasLost && !this.lostScene) {
@@ -136,6 +135,20 @@ export class Mirror {
     // One that came in full is not missing after all.
     changed.resync.terms = changed.resync.terms.filter((t) => this.lostTerms.has(t));
     return changed;
+  }
+
+  takeScene(scene) {
+    for (const part of PARTS) {
+      if (scene[part] === undefined) continue;
+      this.scene[part] = scene[part];
+      this.found.add(part);
+    }
+    // A large one comes in several frames.
+    if (PARTS.every((part) => this.found.has(part))) this.lostScene = false;
+    if (scene.panes === undefined) return;
+    // Those that come back come in full.
+    const shown = new Set((scene.panes?.areas ?? []).map(({ t }) => t));
+    this.retain((t) => shown.has(t));
   }
 
   takeEntry(entry, changed) {
@@ -162,6 +175,7 @@ export class Mirror {
   /** Everything is in doubt. */
   loseAll(resync) {
     this.lostScene = true;
+    this.found.clear();
     for (const t of this.terms.keys()) this.lostTerms.add(t);
     resync.scene = true;
     resync.terms = [...this.lostTerms].sort((a, b) => a - b);

@@ -19,11 +19,13 @@ pub struct Resolution {
     /// None puts it off.
     answer: Option<Answer>,
     revises: bool,
+    /// What it was decided by.
+    shown: Option<String>,
 }
 
 impl From<Answer> for Resolution {
     fn from(answer: Answer) -> Resolution {
-        Resolution { answer: Some(answer), revises: false }
+        Resolution { answer: Some(answer), revises: false, shown: None }
     }
 }
 
@@ -31,13 +33,19 @@ impl Resolution {
     /// It will be decided later.
     #[must_use]
     pub fn later() -> Resolution {
-        Resolution { answer: None, revises: false }
+        Resolution { answer: None, revises: false, shown: None }
     }
 
     /// The same, also of what was decided before, as long as no program acted on that.
     #[must_use]
     pub fn or_revise(self) -> Resolution {
         Resolution { revises: true, ..self }
+    }
+
+    /// The same, only if what waits has this digest.
+    #[must_use]
+    pub fn as_shown(self, digest: Option<String>) -> Resolution {
+        Resolution { shown: digest, ..self }
     }
 }
 
@@ -89,30 +97,37 @@ impl Requests {
         by: &str,
     ) -> Result<Resolved> {
         self.core.refuse_agents()?;
-        let Resolution { answer, revises } = resolution.into();
+        let Resolution { answer, revises, shown } = resolution.into();
         if let Some(answer) = &answer {
             self.check(id, answer)?;
         }
         match answer {
             None => self.put_off(id, revises, by).await,
-            Some(answer) if self.is_dialog(id) => self.answer_dialog(id, answer, by).await,
-            Some(answer) => self.give_answer(id, answer, revises, by).await,
+            Some(answer) if self.is_dialog(id) => {
+                self.check_shown(id, shown.as_deref())?;
+                self.answer_dialog(id, answer, by).await
+            }
+            Some(answer) => {
+                let _turn = self.take_turn(id).await;
+                // Nothing else is answered or settled from here on.
+                self.check_shown(id, shown.as_deref())?;
+                self.give_in_turn(id, answer, revises, by).await
+            }
         }
     }
 
-    /// Recorded before it has any effect; see [`answers`](super::answers).
-    async fn give_answer(
-        &self,
-        id: RequestId,
-        answer: Answer,
-        revises: bool,
-        by: &str,
-    ) -> Result<Resolved> {
-        let _turn = self.take_turn(id).await;
-        self.give_in_turn(id, answer, revises, by).await
+    /// Whether what waits is what was decided by.
+    fn check_shown(&self, id: RequestId, shown: Option<&str>) -> Result<()> {
+        match self.get(id) {
+            Some(request) if shown.is_some_and(|shown| self.digest(&request) != shown) => {
+                Err(Error::conflict("what waits now is not what was shown; look at it again"))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// The same for whoever has the turn to answer.
+    /// Recorded before it has any effect; see [`answers`](super::answers). For whoever has the turn to
+    /// answer.
     pub(super) async fn give_in_turn(
         &self,
         id: RequestId,

@@ -1,16 +1,31 @@
 //! Actions: what keys, palette rows and scripts ask for, done in one place.
 
-use rookery_model::{ProjectId, Result, TerminalId};
+use rookery_model::{Error, ProjectId, Result, TerminalId};
 use rookery_view::keys::Action;
 use rookery_view::palette::Frame;
 use rookery_view::settings::FONT_SIZES;
 
-use super::{Clipboard, CloseQuestion, Edit};
+use super::{Clipboard, CloseQuestion, Edit, Page};
 use crate::rooms::Seats;
 use crate::terminals::OpenTerminal;
 use crate::workspace::{TabGroup, Tabs};
+use crate::world::Active;
 
 impl Seats {
+    /// Does what an action means to this tab, whatever is shown by now.
+    pub async fn run_action_on(&self, action: Action, tab: TerminalId) -> Result<()> {
+        match action {
+            Action::CloseTab => self.core.terminals().close_soon(tab).await,
+            Action::RenameTab => {
+                if self.place().terminal != Some(tab) {
+                    self.show(tab).await?;
+                }
+                self.edit_tab()
+            }
+            _ => Err(Error::invalid("args", "this action is about no tab that could be named")),
+        }
+    }
+
     /// Does what an action means; returns when it is done.
     pub async fn run_action(&self, action: Action) -> Result<()> {
         match action {
@@ -157,18 +172,21 @@ impl Seats {
     async fn new_project(&self) -> Result<()> {
         let home = self.core.inner.config.home.clone();
         let project = self.core.workspace().create_project(String::new(), home.clone()).await?;
+        // Who is not the desk shows it to itself alone.
+        let is_desk = self.seat().is_none_or(|id| self.is_desk(id));
         let request = OpenTerminal {
             project: Some(project.id),
             cwd: Some(home),
             size: self.window_grid(),
             env: self.core.inner.config.tab_env.clone(),
-            activate: true,
+            activate: is_desk,
             on_exit: rookery_model::OnExit::Close,
             any_cwd: true,
             integrate: true,
             ..OpenTerminal::default()
         };
         match self.core.terminals().open(request).await {
+            Ok(opened) if !is_desk => self.show(opened.id).await,
             Ok(_) => Ok(()),
             Err(error) => {
                 self.core.workspace().delete_project(project.id).await?;
@@ -287,11 +305,20 @@ impl Seats {
         self.write_setting("font-size", size.to_string()).await
     }
 
+    /// Shows a project without tabs.
     async fn select_project(&self, project: ProjectId) -> Result<()> {
+        let viewer = self.viewer.filter(|id| !self.is_desk(*id));
         self.core
             .transact_durably(|tx| {
                 tx.world.project(project)?;
-                tx.select(crate::world::Active { project: Some(project), terminal: None });
+                let place = Active { project: Some(project), terminal: None };
+                match viewer.and_then(|id| tx.world.viewers.get_mut(&id)) {
+                    Some(viewer) => {
+                        viewer.trail.left(viewer.at.terminal, None);
+                        (viewer.at, viewer.page) = (place, Page::Workspace);
+                    }
+                    None => tx.select(place),
+                }
                 Ok(())
             })
             .await

@@ -114,6 +114,8 @@ struct State {
     is_arranged: bool,
     /// Who waits for an answer given in a palette, by its seat and its session.
     askers: HashMap<Asking, oneshot::Sender<Option<String>>>,
+    /// Where the page for browsers is, while it is served.
+    web: Option<String>,
     /// The rows of the inbox of such questions, and which one of its palette each is.
     questions: HashMap<RequestId, u64>,
 }
@@ -158,6 +160,16 @@ impl State {
 }
 
 impl Seats {
+    /// Where the page for browsers is, while it is served.
+    pub fn web(&self) -> Option<String> {
+        self.core.inner.seats.state.lock_quietly().web.clone()
+    }
+
+    /// The page for browsers is served there from now on, or is not any more.
+    pub fn set_web(&self, url: Option<String>) {
+        self.core.inner.seats.state.lock().web = url;
+    }
+
     /// Looks at the seat that this is about.
     fn look_at_seat<T>(&self, work: impl FnOnce(&Seat) -> T) -> T {
         let seat = self.seat();
@@ -255,6 +267,7 @@ impl Room {
             is_arranged: false,
             askers: HashMap::new(),
             questions: HashMap::new(),
+            web: None,
         };
         let clipboards = Clipboards::start(config.has_display);
         Room {

@@ -24,6 +24,15 @@ pub(crate) struct Input {
 struct Queue {
     bytes: VecDeque<u8>,
     is_closed: bool,
+    /// How often what waited was dropped.
+    dropped: u64,
+}
+
+impl Queue {
+    fn forget(&mut self) {
+        self.dropped += u64::from(!self.bytes.is_empty());
+        self.bytes = VecDeque::new();
+    }
 }
 
 /// What became of a write.
@@ -67,6 +76,11 @@ impl Input {
         !self.queue.lock().bytes.is_empty()
     }
 
+    /// How often what waited was dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.queue.lock().dropped
+    }
+
     /// Writes what waits, as far as the child takes it. True when nothing is left.
     pub(crate) fn flush(&self) -> bool {
         let mut queue = self.queue.lock();
@@ -89,13 +103,13 @@ impl Input {
     pub(crate) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.is_closed = true;
-        queue.bytes = VecDeque::new();
+        queue.forget();
         self.room.notify_waiters();
     }
 
     /// Drops what waits, because it will never be read.
     pub(crate) fn discard(&self) {
-        self.queue.lock().bytes = VecDeque::new();
+        self.queue.lock().forget();
         self.room.notify_waiters();
     }
 }

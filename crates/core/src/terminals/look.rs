@@ -90,22 +90,49 @@ impl TerminalHandle {
         self.live().with_engine(|engine| engine.screen().link_at(place))
     }
 
-    /// Whether something that was typed waits for the program.
-    pub fn is_input_pending(&self) -> bool {
-        self.live().input.is_pending()
+    /// This moment, for [`TerminalHandle::pending_input`].
+    pub fn input_mark(&self) -> InputMark {
+        InputMark(self.live().input.dropped())
     }
 
-    /// Waits until the kernel has all that was typed so far.
-    pub async fn input_taken(&self) {
-        let input: &Input = &self.live().input;
+    /// What was typed since a moment, unless the kernel has all of it.
+    pub fn pending_input(&self, since: InputMark) -> Option<PendingInput> {
+        let pending = PendingInput { handle: self.clone(), since };
+        (pending.is_dropped() || self.live().input.is_pending()).then_some(pending)
+    }
+}
+
+/// A moment in what is typed into a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputMark(u64);
+
+/// What was typed up to some moment and waits for the program.
+pub struct PendingInput {
+    handle: TerminalHandle,
+    since: InputMark,
+}
+
+impl PendingInput {
+    /// Waits until the kernel has it; false if it was dropped instead, because the program ended.
+    pub async fn taken(&self) -> bool {
+        let input: &Input = &self.handle.live().input;
         loop {
             let mut room = std::pin::pin!(input.room());
             // Before the look, so that room made in between is not missed.
             room.as_mut().enable();
-            if !input.is_pending() {
-                return;
+            if self.is_settled() {
+                return !self.is_dropped();
             }
             room.await;
         }
+    }
+
+    /// Whether the kernel has it, or never will.
+    pub fn is_settled(&self) -> bool {
+        self.is_dropped() || !self.handle.live().input.is_pending()
+    }
+
+    fn is_dropped(&self) -> bool {
+        self.handle.input_mark() != self.since
     }
 }

@@ -46,7 +46,7 @@ pub(crate) use keys::KeyMark;
 pub use limits::TerminalLimits;
 pub(crate) use live::Live;
 pub use live::Progress;
-pub use look::{Looked, ScrollTo};
+pub use look::{InputMark, Looked, PendingInput, ScrollTo};
 pub use raw_log::RawLog;
 pub use recognise::AgentSeen;
 pub use request::OpenTerminal;

@@ -129,7 +129,12 @@ impl Contents {
 
     /// An item by its name.
     pub(crate) fn item(&self, id: &ItemId) -> Option<&Item> {
-        self.index.get(id).and_then(|at| self.items.get(*at)).map(|placed| &placed.item)
+        self.placed(id).map(|placed| &placed.item)
+    }
+
+    /// An item by its name, with its place.
+    pub(crate) fn placed(&self, id: &ItemId) -> Option<&Placed> {
+        self.index.get(id).and_then(|at| self.items.get(*at))
     }
 
     pub(crate) fn trace(&self, id: TraceId) -> Option<&Trace> {

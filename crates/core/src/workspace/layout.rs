@@ -147,7 +147,11 @@ impl Workspace {
     pub(crate) fn check_beside(&self, beside: Beside) -> Result<()> {
         let world = self.core.look();
         world.terminal(beside.terminal)?;
-        if world.layouts.values().map(|layout| layout.groups.len()).sum::<usize>() >= MAX_GROUPS {
+        // One that is tiled already only grows.
+        let is_new = world.group_of(beside.terminal).len() < 2;
+        if is_new
+            && world.layouts.values().map(|layout| layout.groups.len()).sum::<usize>() >= MAX_GROUPS
+        {
             return Err(Error::busy(format!("there are {MAX_GROUPS} groups of panes already")));
         }
         let mut tree = world.tree_of(beside.terminal);

@@ -123,6 +123,7 @@ impl Web {
         let running = self.state.lock().running.take();
         let Some(running) = running else { return false };
         record::remove(&self.homes);
+        self.tell(None);
         running.end(why).await;
         true
     }
@@ -207,6 +208,7 @@ impl Web {
         let ways_now = ways.clone();
         let running = Running { address, wanted, config, ways: ways_now, over, tasks };
         *self.state.lock() = State { running: Some(running), problem: None };
+        self.tell(Some(ways.url.clone()));
         Ok((wanted, ways))
     }
 
@@ -225,12 +227,23 @@ impl Web {
         address: SocketAddr,
     ) -> impl Future<Output = ()> + Send + 'static {
         let (state, homes) = (Arc::clone(&self.state), self.homes.clone());
+        let core = self.served.get().map(|(core, _)| core.clone());
         async move {
             let Some(error) = serving.await else { return };
             let problem = format!("the page for browsers is gone from {address}: {error}");
             tracing::error!("{problem}");
             record::remove(&homes);
             *state.lock() = State { running: None, problem: Some(problem) };
+            if let Some(core) = core {
+                core.seats().set_web(None);
+            }
+        }
+    }
+
+    /// Tells all who look where the page is.
+    fn tell(&self, url: Option<String>) {
+        if let Some((core, _)) = self.served.get() {
+            core.seats().set_web(url);
         }
     }
 }

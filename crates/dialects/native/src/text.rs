@@ -11,6 +11,11 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     POLICY.redact(text)
 }
 
+/// The text without secrets, given what stands before it: a secret that begins there is hidden as well.
+pub(crate) fn redacted_below<'t>(above: &str, text: &'t str) -> Cow<'t, str> {
+    POLICY.redact_below(above, text)
+}
+
 /// The words of a command without secrets.
 pub(crate) fn redacted_words(words: &[String]) -> Vec<String> {
     POLICY.redact_words(words)
@@ -33,9 +38,14 @@ impl Exposure {
 
     /// The text as it may leave, and whether anything was hidden.
     pub(crate) fn apply(self, text: String) -> (String, bool) {
+        self.apply_below("", text)
+    }
+
+    /// The same, given what stands before it.
+    pub(crate) fn apply_below(self, above: &str, text: String) -> (String, bool) {
         match self {
             Self::Exposed => (text, false),
-            Self::Redacted => match redacted(&text) {
+            Self::Redacted => match redacted_below(above, &text) {
                 Cow::Borrowed(_) => (text, false),
                 Cow::Owned(hidden) => (hidden, true),
             },

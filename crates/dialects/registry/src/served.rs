@@ -242,5 +242,8 @@ pub(crate) fn ended(work: impl Future<Output = Outcome> + Send + 'static) -> Ser
 /// `rookery.sock` speaks all methods of JSON-RPC.
 pub(crate) fn joined(stream: Stream, served: Served) -> Serving {
     let protocol = move |connection| served.joined(connection);
-    ended(serve_connection(stream, Ndjson::default(), Options::default(), protocol))
+    ended(serve_connection(stream, Ndjson::with_limit(JOINED_LINE), Options::default(), protocol))
 }
+
+/// The longest line that `rookery.sock` takes: the largest paste, with its line ends spelled.
+const JOINED_LINE: usize = 40 << 20;

@@ -52,7 +52,12 @@ impl App {
                 self.sidebar = Some(self.active_sidebar_row(cx));
             }
             "new_thread" => self.begin_thread(cx),
-            "close_tab" => self.close_tab(cx),
+            "close_tab" => match App::focused(cx) {
+                Some(terminal) => self.close(cx, terminal),
+                None if self.settings.confirm_close == "never" => self.act(action),
+                // Which tab that would be cannot be seen here, nor what it does.
+                None => self.warn("no tab is shown here; go to the one to close first"),
+            },
             "command_palette" => self.open_palette("commands"),
             "command_launcher" => self.open_palette("launcher"),
             "agent_palette" => self.open_palette("agents"),
@@ -66,18 +71,11 @@ impl App {
         self.call(Ask::Quiet, method::ACT, act);
     }
 
-    /// Closes the focused tab; asked first if an agent works or waits there, or always if the user
-    /// says so.
-    fn close_tab(&mut self, cx: &Cx<'_>) {
+    /// Closes a tab; asked first if an agent works or waits there, or always if the user says so.
+    pub fn close(&mut self, cx: &Cx<'_>, terminal: u64) {
         let strip = cx.picture.scene().strip.iter().flat_map(|strip| &strip.groups);
-        let focused = App::focused(cx);
-        if focused.is_none() && self.settings.confirm_close != "never" {
-            // Which tab that would be cannot be seen here, nor what it does.
-            return self.warn("no tab is shown here; go to the one to close first");
-        }
-        let tab = strip.flat_map(|group| &group.tabs).find(|tab| Some(tab.id) == focused);
-        let has_ended =
-            focused.and_then(|t| cx.picture.term(t)).is_some_and(|term| term.ended().is_some());
+        let tab = strip.flat_map(|group| &group.tabs).find(|tab| tab.id == terminal);
+        let has_ended = cx.picture.term(terminal).is_some_and(|term| term.ended().is_some());
         let busy = tab.filter(|_| !has_ended).and_then(|tab| match tab.mood {
             Mood::Working => Some("An agent works there."),
             Mood::Waiting => Some("An agent waits there for an answer."),
@@ -88,11 +86,19 @@ impl App {
             "always" => Some(busy.unwrap_or("Its program ends.")),
             _ => busy,
         };
-        let Some(why) = why else { return self.act("close_tab") };
+        // Named, since another tab may be shown by the time that it is answered.
+        let args = Some(serde_json::json!({ "t": terminal }));
+        let act = Act { action: "close_tab".to_owned(), args };
+        let Some(why) = why else { return self.call(Ask::Quiet, method::ACT, act) };
         let title = tab.map(|tab| crate::words::line(&tab.title)).unwrap_or_default();
-        let params = super::json(Act { action: "close_tab".to_owned(), args: None });
-        let then = Then::Call(Ask::Quiet, method::ACT, params);
+        let then = Then::Call(Ask::Quiet, method::ACT, super::json(act));
         self.question = Some(Question::new("Close this tab?", vec![title, why.to_owned()], then));
+    }
+
+    /// Edits the name of a tab in its place.
+    pub(super) fn rename(&mut self, terminal: u64) {
+        let args = Some(serde_json::json!({ "t": terminal }));
+        self.call(Ask::Quiet, method::ACT, Act { action: "rename_tab".to_owned(), args });
     }
 
     fn run_page(&mut self, action: &str) -> bool {
@@ -188,6 +194,12 @@ impl App {
         let row = cursor.row.clamp(view.top, last);
         self.find = None;
         self.copy = Some(CopyMode::new(terminal, (row, cursor.col)));
+    }
+
+    /// Copies what was selected by a drag, for a click with the middle button.
+    pub(crate) fn copy_dragged(&mut self, t: u64) {
+        let to = vec![ClipTarget::Selection];
+        self.call(Ask::CopyDragged, method::COPY, Copy { t, to });
     }
 
     /// Copies what is selected, wherever that is.

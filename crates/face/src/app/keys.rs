@@ -1,7 +1,7 @@
 //! Where a key goes: questions and overlays first, then the keymap, then the page, then the program.
 
 use rookery_term::keys::{Key, KeyKind, KeyPress, Special};
-use rookery_view::link::{ClipTarget, Confirm, Edit, Page, PaletteCall, Paste, method};
+use rookery_view::link::{ClipTarget, Confirm, Edit, Page, PaletteCall, Paste, bound, method};
 
 use super::hold::Typed;
 use super::{App, Ask, Cx, Edited, Effect, Field, Input, plain_char};
@@ -48,6 +48,10 @@ impl App {
         }
         if self.palette_key(cx, press) || self.rename_key(cx, press) {
             return;
+        }
+        // Also where these chords are actions of the face.
+        if self.find.is_some() && super::find::is_option(press) {
+            return self.find_key(cx, press);
         }
         match self.keymap.meaning(press) {
             Meaning::Prefix => self.prefix = true,
@@ -305,6 +309,9 @@ impl App {
             return;
         }
         match App::focused(cx) {
+            Some(_) if text.len() > bound::PASTE_BYTES => {
+                self.warn("that is too much to paste: 16 MiB are the most");
+            }
             Some(t) if self.is_typing_into_program(cx) && self.may_type() => {
                 match self.settings.paste_warning.as_str() {
                     "never" => self.paste_surely(t, text),

@@ -22,6 +22,8 @@ pub struct Mirror {
     /// Terminals of which something is missing, until they come in full.
     lost_terms: BTreeSet<u64>,
     lost_scene: bool,
+    /// Parts that came since the scene was lost.
+    found: Scene,
 }
 
 /// What a frame changed, and what it brought that is no state.
@@ -105,6 +107,7 @@ impl Mirror {
         let was_lost = self.lost_scene;
         if frame.n != self.n + 1 {
             self.lost_scene = true;
+            self.found = Scene::default();
             self.lost_terms.extend(self.terms.keys());
             changed.resync =
                 Resync { scene: true, terms: self.lost_terms.iter().copied().collect() };
@@ -117,8 +120,7 @@ impl Mirror {
         }
         if let Some(scene) = frame.scene {
             changed.scene = true;
-            self.lost_scene &= !is_whole(&scene);
-            self.scene.apply(*scene);
+            self.take_scene(*scene);
         }
         for entry in frame.terms {
             let terminal = entry.t;
@@ -146,6 +148,24 @@ impl Mirror {
         changed.notices = frame.notices;
         (changed.clip, changed.raise, changed.bye) = (frame.clip, frame.raise, frame.bye);
         changed
+    }
+
+    fn take_scene(&mut self, scene: Scene) {
+        if self.lost_scene {
+            // A large one comes in several frames.
+            self.found.apply(scene.clone());
+            self.lost_scene = !is_whole(&self.found);
+        }
+        if !self.lost_scene {
+            self.found = Scene::default();
+        }
+        let has_panes = scene.panes.is_some();
+        self.scene.apply(scene);
+        if has_panes {
+            // Those that come back come in full.
+            let shown: BTreeSet<u64> = self.in_panes().collect();
+            self.retain(|terminal| shown.contains(&terminal));
+        }
     }
 
     /// The terminals that the scene says are in view.
@@ -186,7 +206,7 @@ impl Mirror {
     }
 
     /// Forgets terminals that are not shown any more.
-    pub fn retain(&mut self, is_shown: impl Fn(u64) -> bool) {
+    fn retain(&mut self, is_shown: impl Fn(u64) -> bool) {
         self.terms.retain(|terminal, _| is_shown(*terminal));
         self.lost_terms.retain(|terminal| is_shown(*terminal));
     }

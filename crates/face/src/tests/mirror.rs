@@ -341,6 +341,47 @@ proptest! {
 }
 
 #[test]
+fn terminals_out_of_view_are_forgotten_and_come_back_in_full() {
+    let mut daemon = Daemon::new();
+    let mut mirror = Daemon::opened(daemon.scene.clone());
+    settle(&mut daemon, &mut mirror);
+    let show = |daemon: &mut Daemon, in_view: BTreeSet<u64>| {
+        daemon.scene.panes = Some(Some(panes(&in_view)));
+        daemon.in_view = in_view;
+    };
+    let known = |mirror: &Mirror| mirror.terms().map(|(t, _)| t).collect::<Vec<_>>();
+    show(&mut daemon, [2].into());
+    settle(&mut daemon, &mut mirror);
+    assert_eq!(known(&mirror), [2]);
+    daemon.step(&Step::Feed(1, "news".to_owned()));
+    show(&mut daemon, [1, 2].into());
+    settle(&mut daemon, &mut mirror);
+    assert_eq!(known(&mirror), [1, 2]);
+    assert_same(&daemon, &mirror);
+    // A page without panes has none.
+    (daemon.scene.panes, daemon.in_view) = (Some(None), BTreeSet::new());
+    settle(&mut daemon, &mut mirror);
+    assert_eq!(known(&mirror), []);
+}
+
+#[test]
+fn a_large_scene_comes_in_parts_also_after_a_gap() {
+    let mut daemon = Daemon::new();
+    let mut mirror = Daemon::opened(daemon.scene.clone());
+    settle(&mut daemon, &mut mirror);
+    let large = |size: usize| "x".repeat(size);
+    daemon.scene.title = Some(large(700 << 10));
+    daemon.scene.dialog = Some(Some(Dialog { body: large(700 << 10), ..Dialog::default() }));
+    let first = daemon.frame().expect("there is news").scene.expect("a scene");
+    assert!(first.title.is_some() && first.dialog.is_none());
+    assert!(daemon.differ.is_scene_behind() && daemon.differ.is_behind());
+    // The first frame is lost; what follows says so, and everything comes once more.
+    settle(&mut daemon, &mut mirror);
+    assert!(!daemon.differ.is_behind());
+    assert_same(&daemon, &mirror);
+}
+
+#[test]
 fn a_frame_has_a_bound_and_the_rest_follows() {
     let mut daemon = Daemon::new();
     let screen = daemon.screens.get_mut(&1).unwrap();

@@ -109,6 +109,12 @@ impl Policy {
         &USUAL
     }
 
+    /// [`Policy::strict`], made once: what is hidden on our own surfaces.
+    pub fn ours() -> &'static Self {
+        static OURS: LazyLock<Policy> = LazyLock::new(Policy::strict);
+        &OURS
+    }
+
     /// The strict policy with its own replacement and extras; see [`Policy::customize`].
     pub fn new(
         replacement: impl Into<String>,

@@ -189,6 +189,25 @@ fn attack_a_secret_is_not_found_by_those_who_may_not_see_it() {
     assert_eq!(blind("token: sk|token:"), blind("token: zz|token:"));
 }
 
+/// A private key of this many lines, without a word that would tell one line from another.
+fn private_key(lines: usize) -> String {
+    let body = "MIIEowIBAAKCAQEAx7Qm2Vf0c3u5tJ9zW8kLd1rNhYpB6sXgE4aFoTiCvUjDqHwS\r\n".repeat(lines);
+    format!("-----BEGIN RSA PRIVATE KEY-----\r\n{body}-----END RSA PRIVATE KEY-----\r\n")
+}
+
+#[test]
+fn attack_the_middle_of_a_private_key_is_not_found_either() {
+    let mut screen = screen(4, 80);
+    feed(&mut screen, &format!("{}{}", private_key(60), "line\r\n".repeat(230)));
+    let mut finder = Finder::new("5tJ9zW8k", false, Case::Smart, 100).unwrap().without_secrets();
+    let mut found = Vec::new();
+    while !finder.is_done() {
+        found.extend(finder.step(&screen));
+    }
+    assert_eq!(found, []);
+    assert_eq!(find_all(&screen, "5tJ9zW8k", false, Case::Smart).len(), 60, "it is there");
+}
+
 #[test]
 fn ends_of_a_selection_are_settled() {
     let mut screen = screen(3, 10);

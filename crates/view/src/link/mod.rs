@@ -94,6 +94,8 @@ pub mod bound {
     pub const FRAME_ROW_BYTES: usize = 256 * 1024;
     /// Bytes of scene parts in one frame.
     pub const SCENE_BYTES: usize = 1024 * 1024;
+    /// Bytes of news of the open thread in one frame; the rest comes with the next.
+    pub const FRAME_THREAD_BYTES: usize = 1024 * 1024;
     /// Styles of one viewer; when they are used up the table begins anew.
     pub const STYLES: usize = 4096;
     /// Links of one viewer.
@@ -114,6 +116,12 @@ pub mod bound {
     pub const THREAD_ITEMS: u32 = 200;
     /// Bytes of one item of a thread.
     pub const ITEM_BYTES: usize = 256 * 1024;
+    /// Bytes of the items that are sent at once.
+    pub const THREAD_BYTES: usize = 8 * 1024 * 1024;
+    /// Lines of one page of an item.
+    pub const ITEM_PAGE_LINES: usize = 2000;
+    /// Bytes of one page of an item.
+    pub const ITEM_PAGE_BYTES: usize = 1024 * 1024;
     /// Lines of one page of a diff.
     pub const DIFF_PAGE_LINES: usize = 2000;
     /// Lines of a diff.
@@ -124,6 +132,8 @@ pub mod bound {
     pub const PASTE_BYTES: usize = 16 * 1024 * 1024;
     /// Bytes of a message to an agent.
     pub const COMPOSER_BYTES: usize = 1024 * 1024;
+    /// Bytes of the images of a message, as they are sent.
+    pub const IMAGE_BYTES: usize = 12 * 1024 * 1024;
     /// Characters of a viewer's name.
     pub const NAME_CHARS: usize = 64;
     /// Rows of the palette.

@@ -92,6 +92,39 @@ impl Scene {
         take(&mut self.chosen, news.chosen);
     }
 
+    /// Leaves out parts so that the rest takes no more than this in a frame; whether any were. The first
+    /// part stays, however large it is.
+    pub fn shrink(&mut self, most: usize) -> bool {
+        fn fits<T: Serialize>(part: &mut Option<T>, room: &mut usize, is_first: &mut bool) -> bool {
+            let Some(value) = part else { return true };
+            let bytes = serde_json::to_string(value).map_or(0, |text| text.len());
+            let stays = bytes <= *room || *is_first;
+            *is_first = false;
+            match stays {
+                true => *room = room.saturating_sub(bytes),
+                false => *part = None,
+            }
+            stays
+        }
+        let (mut room, mut is_first) = (most, true);
+        let (room, is_first) = (&mut room, &mut is_first);
+        let fit = [
+            fits(&mut self.page, room, is_first),
+            fits(&mut self.title, room, is_first),
+            fits(&mut self.status, room, is_first),
+            fits(&mut self.theme, room, is_first),
+            fits(&mut self.panes, room, is_first),
+            fits(&mut self.dialog, room, is_first),
+            fits(&mut self.palette, room, is_first),
+            fits(&mut self.toasts, room, is_first),
+            fits(&mut self.chosen, room, is_first),
+            fits(&mut self.inbox, room, is_first),
+            fits(&mut self.strip, room, is_first),
+            fits(&mut self.sidebar, room, is_first),
+        ];
+        fit.contains(&false)
+    }
+
     /// Whether no part is there.
     pub fn is_empty(&self) -> bool {
         *self == Scene::default()

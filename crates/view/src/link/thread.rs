@@ -59,12 +59,9 @@ pub struct ThreadHead {
     /// `idle`, `working`, `waiting`, `failed`.
     pub status: String,
     pub usage: Usage,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
     /// The turn that runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<ActiveTurn>,
     /// Requests that wait, by id.
     pub waiting: Vec<String>,

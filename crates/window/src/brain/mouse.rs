@@ -81,7 +81,7 @@ impl Brain {
             Hit::MorePills { is_right } => self.step_tab(is_right),
             Hit::PaneClose(terminal) => {
                 self.driver.app.go(Page::Workspace { terminal: Some(terminal.get()) });
-                self.driver.with(|app, cx| app.run(cx, "close_tab"));
+                self.driver.with(|app, cx| app.close(cx, terminal.get()));
             }
             Hit::Line(line) => self.driver.app.pages.review.line = line,
             Hit::Toast(index) => {

@@ -3,7 +3,7 @@
 use rookery_testkit::TestDaemon;
 use serde_json::json;
 
-use super::{Link, active, roost, terminal};
+use super::{Link, active, roost, tabs, terminal};
 
 #[test]
 fn the_last_tab_is_that_of_each_viewer_and_goes_by_pills() {
@@ -61,4 +61,40 @@ fn whoever_wants_a_window_raises_the_newest() {
         link.round_trip();
         assert!(!link.frames.iter().any(|frame| frame["raise"] == true));
     }
+}
+
+#[test]
+fn a_new_project_of_one_that_follows_leaves_the_desk_where_it_is() {
+    let daemon = TestDaemon::start();
+    let tab = terminal(&daemon, "cat");
+    let mut desk = Link::open(&daemon, json!({}));
+    desk.call("rookery/view/focus", json!({"n": 1, "has": true}));
+    let mut phone = Link::open(&daemon, json!({"face": "web", "fit": "follow"}));
+    phone.call("rookery/view/act", json!({"action": "new_project"}));
+    phone.wait_frame(|frame| {
+        let shown = &frame["scene"]["panes"]["focused"];
+        shown.is_u64() && *shown != tab
+    });
+    assert_eq!(active(&daemon), tab.to_string());
+    // Nor does going to a project without tabs.
+    let empty =
+        daemon.client().call("rookery/projects/create", json!({"name": "empty", "root": "/"}));
+    phone.call("rookery/view/act", json!({"action": "switch_project_3"}));
+    phone.wait_frame(|frame| frame["scene"]["strip"]["project"] == empty["id"]);
+    assert_eq!(active(&daemon), tab.to_string());
+}
+
+#[test]
+fn a_tab_is_closed_by_its_number_whatever_is_shown_by_then() {
+    let daemon = TestDaemon::start();
+    let [a, b] = [terminal(&daemon, "cat"), terminal(&daemon, "cat")];
+    let mut desk = Link::open(&daemon, json!({}));
+    assert_eq!(active(&daemon), b.to_string());
+    desk.call("rookery/view/act", json!({"action": "close_tab", "args": {"t": a}}));
+    assert_eq!(tabs(&daemon), [b.to_string()]);
+    let other = json!({"action": "new_tab", "args": {"t": b}});
+    assert_eq!(desk.try_call("rookery/view/act", other)["error"]["code"], -32602);
+    let bad = json!({"action": "close_tab", "args": {"t": "x"}});
+    assert_eq!(desk.try_call("rookery/view/act", bad)["error"]["data"]["field"], "args");
+    assert_eq!(tabs(&daemon), [b.to_string()]);
 }

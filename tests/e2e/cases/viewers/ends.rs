@@ -6,7 +6,7 @@ use rookery_testkit::{Home, MemoryDaemon, TestDaemon};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use super::{Link, terminal};
+use super::{Link, shows, terminal};
 
 /// What a viewer reads last.
 fn goodbye(link: &mut Link) -> Value {
@@ -81,4 +81,24 @@ fn as_many_viewers_as_the_config_says() {
         let mut next = Link::connect(&daemon);
         next.try_call("rookery/view/open", open.clone()).get("result").is_some()
     });
+}
+
+#[test]
+fn input_that_a_program_never_reads_is_acknowledged_by_nothing() {
+    let daemon = TestDaemon::start();
+    let t = terminal(&daemon, "stty raw -echo; echo up; exec sleep 1000000");
+    let mut link = Link::open(&daemon, json!({}));
+    link.wait_frame(|frame| shows(frame, "up"));
+    // Mouse events may have no number.
+    let click = json!({"t": t, "kind": "press", "button": "left", "row": 0, "col": 0});
+    link.tell("rookery/view/mouse", click);
+    link.call("rookery/view/text", json!({"n": 1, "t": t, "text": "x".repeat(300_000)}));
+    link.call("rookery/view/text", json!({"n": 2, "t": t, "text": "y"}));
+    link.round_trip();
+    assert!(link.frames.iter().all(|frame| frame.get("input").is_none()), "{:?}", link.frames);
+    // What nothing can read any more is said to be lost.
+    daemon.client().call("rookery/terminals/kill", json!({"terminal": t}));
+    let is_refusal = |frame: &Value| frame["notices"].to_string().contains("input refused");
+    let told = link.wait_frame(is_refusal);
+    assert_eq!(told["input"], 2, "with that it is dealt with: {told}");
 }

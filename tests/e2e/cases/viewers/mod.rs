@@ -10,6 +10,7 @@ mod notices;
 mod questions;
 mod rights;
 mod sizes;
+mod threads;
 
 use std::path::Path;
 

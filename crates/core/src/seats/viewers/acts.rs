@@ -65,10 +65,12 @@ impl Seats {
         let mut waiting = self.core.queue().list();
         waiting.retain(|item| item.category == Category::ApprovalNeeded);
         waiting.sort_by_key(|item| item.order);
-        let homes: Vec<SessionHome> = waiting
-            .iter()
-            .filter_map(|item| Some(self.core.sessions().get(item.session)?.home))
-            .collect();
+        let mut homes: Vec<SessionHome> = Vec::new();
+        for item in &waiting {
+            let home = self.core.sessions().get(item.session).map(|session| session.home);
+            // A session may wait for several answers.
+            homes.extend(home.filter(|home| !homes.contains(home)));
+        }
         let Some(viewer) = self.seat() else { return Ok(()) };
         let here = match self.viewer(viewer)?.page {
             Page::Thread(id) => Some(SessionHome::Thread(id)),

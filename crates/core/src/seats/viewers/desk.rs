@@ -106,9 +106,10 @@ impl Seats {
         self.settle_sizes().await;
     }
 
-    /// Whether some viewer has the keyboard.
+    /// Whether some viewer has the keyboard whose person could answer what is asked.
     pub fn has_keyboard(&self) -> bool {
-        self.core.look().viewers.values().any(|viewer| viewer.has_keyboard)
+        let decides = |viewer: &Viewer| viewer.rights >= ViewerRights::Decide;
+        self.core.look().viewers.values().any(|viewer| viewer.has_keyboard && decides(viewer))
     }
 
     /// How long a viewer may leave frames unacknowledged while more waits.
@@ -347,9 +348,9 @@ impl Tx<'_> {
         self.see_shown(id)
     }
 
-    /// What a viewer with the keyboard shows is seen.
+    /// What a viewer shows where a person types is seen.
     pub(crate) fn see_shown(&mut self, id: ViewerId) -> Result<()> {
-        let viewer = self.world.viewers.get(&id).filter(|viewer| viewer.has_keyboard);
+        let viewer = self.world.viewers.get(&id).filter(|viewer| viewer.types());
         let shown = viewer.map(|viewer| self.world.shown_by(viewer)).unwrap_or_default();
         for terminal in shown {
             self.lower_attention(terminal)?;

@@ -157,7 +157,7 @@ pub struct Viewer {
     pub(crate) trail: Trail,
     /// The pane that fills its room.
     pub(crate) zoomed: Option<TerminalId>,
-    /// Whether it has the keyboard.
+    /// Whether it has the keyboard, by what its face says.
     pub has_keyboard: bool,
     /// Whether it can be seen at all.
     pub is_visible: bool,
@@ -167,6 +167,12 @@ impl Viewer {
     /// Whether it can be where the hands are.
     pub(crate) fn can_be_desk(&self) -> bool {
         self.rights == ViewerRights::Full && self.fit == Fit::Own
+    }
+
+    /// Whether a person types here. Who may not type changes nothing for programs or for others by
+    /// looking.
+    pub(crate) fn types(&self) -> bool {
+        self.has_keyboard && self.rights == ViewerRights::Full
     }
 
     /// Whether it shows terminals now.
@@ -225,9 +231,9 @@ impl World {
         (has_window && self.active.terminal == Some(id)) || self.watched().any(|(_, it)| it == id)
     }
 
-    /// Who has the keyboard and shows what.
+    /// Who types and shows what.
     pub(crate) fn watched(&self) -> impl Iterator<Item = (ViewerId, TerminalId)> + '_ {
-        let watching = self.viewers.values().filter(|viewer| viewer.has_keyboard);
+        let watching = self.viewers.values().filter(|viewer| viewer.types());
         watching.flat_map(|viewer| {
             self.shown_by(viewer).into_iter().map(move |terminal| (viewer.id, terminal))
         })
@@ -235,7 +241,7 @@ impl World {
 
     /// The terminals that have a keyboard.
     pub(crate) fn focused(&self) -> BTreeSet<TerminalId> {
-        let watching = self.viewers.values().filter(|it| it.has_keyboard && it.shows_workspace());
+        let watching = self.viewers.values().filter(|it| it.types() && it.shows_workspace());
         let mut focused: BTreeSet<TerminalId> =
             watching.filter_map(|viewer| self.standing_of(Some(viewer.id)).terminal).collect();
         if self.desk.is_none() && self.window_focus == Some(true) {

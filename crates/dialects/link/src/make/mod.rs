@@ -10,7 +10,9 @@ use rookery_view::link;
 
 pub(crate) use card::card;
 pub(crate) use text::{blocks, files, line, lines, patch};
-pub(crate) use thread::{head, item, said, thread_status, thread_title, tool_output};
+pub(crate) use thread::{
+    Ends, grows, head, item, said, thread_mood, thread_status, thread_title, tool_output,
+};
 
 use crate::ids::millis;
 
@@ -45,6 +47,11 @@ pub(crate) fn core_fit(fit: link::Fit) -> Fit {
         link::Fit::Own => Fit::Own,
         link::Fit::Follow => Fit::Follow,
     }
+}
+
+/// About how many bytes something takes on its way.
+pub(crate) fn weight(of: &impl serde::Serialize) -> usize {
+    serde_json::to_string(of).map_or(0, |text| text.len())
 }
 
 /// What is asked, in a line.

@@ -10,7 +10,7 @@ const LINE: usize = 500;
 /// One safe line.
 pub(crate) fn line(text: &str) -> String {
     let cut: String = text.chars().take(LINE).collect();
-    safe::line(&cut)
+    safe::line(&safe::seen(&cut))
 }
 
 /// Lines exactly as they are, spelled where a screen would not show them.

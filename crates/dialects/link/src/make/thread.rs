@@ -1,17 +1,28 @@
 //! Threads and their items as faces read them.
 
+use std::collections::HashMap;
+
 use rookery_core::{Core, ThreadView};
 use rookery_model::Words as _;
 use rookery_model::{
-    Item, ItemBody, ItemStatus, PlanStepStatus, Thread, ToolItem, TurnId, spelled,
+    Category, Item, ItemBody, ItemStatus, PlanStepStatus, SessionId, Thread, ThreadId, ToolItem,
+    TurnId, spelled,
 };
 use rookery_view::link::{
-    self, ActiveTurn, ItemKind, PlanStep, TOOL_LINES, ThreadHead, ThreadItem, ToolCall, bound,
+    self, ActiveTurn, ItemKind, Mood, PlanStep, TOOL_LINES, ThreadHead, ThreadItem, ToolCall, bound,
 };
 
 use super::{blocks, files, line, lines};
 use crate::ids::millis;
 
+/// Bytes of a line of a tool's output; with all lines, input and diff an item holds its bound.
+const LINE_BYTES: usize = 2 << 10;
+/// Bytes of a tool's input.
+const INPUT_BYTES: usize = bound::ITEM_BYTES / 8;
+/// Bytes of a diff in an item; of a larger one, see `view/diff`, only the files are listed.
+const DIFF_BYTES: usize = bound::ITEM_BYTES / 4;
+/// Files that are listed.
+const MOST_FILES: usize = 200;
 /// Characters of a title made of what was first said.
 const TITLE: usize = 80;
 
@@ -22,17 +33,45 @@ pub(crate) fn thread_title(thread: &Thread) -> String {
     line(named.unwrap_or(if said.is_empty() { "new thread" } else { &said }))
 }
 
-/// How a thread fares, in a word.
-pub(crate) fn thread_status(seen: &ThreadView) -> &'static str {
-    match seen.status.active_turn {
-        Some(_) if seen.status.waits_for_answer() => "waiting",
-        Some(_) => "working",
-        None => "idle",
+/// How the last turns of threads ended of which no person has taken note yet.
+pub(crate) struct Ends(HashMap<SessionId, Category>);
+
+impl Ends {
+    pub(crate) fn new(core: &Core) -> Ends {
+        let items = core.queue().list().into_iter().filter(|item| item.related.is_none());
+        let ends = items.map(|item| (item.session, item.category));
+        Ends(ends.filter(|(_, it)| matches!(it, Category::Completed | Category::Error)).collect())
+    }
+
+    fn of(&self, thread: ThreadId) -> Option<Category> {
+        // A thread is the session of the same id.
+        self.0.get(&SessionId::new(thread.get())).copied()
+    }
+}
+
+/// How a thread fares.
+pub(crate) fn thread_mood(seen: &ThreadView, ends: &Ends) -> Mood {
+    match (seen.status.active_turn, ends.of(seen.thread.id)) {
+        (Some(_), _) if seen.status.waits_for_answer() => Mood::Waiting,
+        (Some(_), _) => Mood::Working,
+        (None, Some(Category::Error)) => Mood::Failed,
+        (None, Some(_)) => Mood::Done,
+        (None, None) => Mood::Quiet,
+    }
+}
+
+/// The same in a word.
+pub(crate) fn thread_status(seen: &ThreadView, ends: &Ends) -> &'static str {
+    match thread_mood(seen, ends) {
+        Mood::Waiting => "waiting",
+        Mood::Working => "working",
+        Mood::Failed => "failed",
+        Mood::Done | Mood::Quiet => "idle",
     }
 }
 
 /// What is said about a thread as a whole.
-pub(crate) fn head(core: &Core, seen: &ThreadView) -> ThreadHead {
+pub(crate) fn head(core: &Core, seen: &ThreadView, ends: &Ends) -> ThreadHead {
     let thread = &seen.thread;
     let projects = core.workspace().projects();
     let around = projects.iter().filter(|project| thread.cwd.starts_with(&project.root));
@@ -45,7 +84,7 @@ pub(crate) fn head(core: &Core, seen: &ThreadView) -> ThreadHead {
         project: project.map(|project| project.id.get()),
         model: format!("{}/{}", thread.choice.provider, thread.choice.model),
         mode: core.threads().mode(Some(thread.id)).word().to_owned(),
-        status: thread_status(seen).to_owned(),
+        status: thread_status(seen, ends).to_owned(),
         usage: link::Usage {
             input: thread.usage.prompt,
             output: thread.usage.completion,
@@ -77,8 +116,8 @@ fn step(step: &rookery_model::PlanStep) -> PlanStep {
     PlanStep { text: line(&step.content), status: status.to_owned() }
 }
 
-/// An item of a thread; shortened unless all of it is wanted.
-pub(crate) fn item(core: &Core, turn: TurnId, item: &Item, is_whole: bool) -> ThreadItem {
+/// An item of a thread, shortened; `view/item` has all of it.
+pub(crate) fn item(core: &Core, turn: TurnId, item: &Item) -> ThreadItem {
     let mut shown = ThreadItem {
         id: item.id.to_string(),
         turn: turn.to_string(),
@@ -91,33 +130,29 @@ pub(crate) fn item(core: &Core, turn: TurnId, item: &Item, is_whole: bool) -> Th
         .to_owned(),
         ..ThreadItem::default()
     };
-    let text = match &item.body {
-        ItemBody::User { text, .. } => (ItemKind::User, text.clone()),
-        ItemBody::Agent { text, .. } => (ItemKind::Agent, text.clone()),
-        ItemBody::Reasoning { summary, content } => {
-            let parts = if summary.is_empty() { content } else { summary };
-            (ItemKind::Thought, parts.join("\n\n"))
-        }
-        ItemBody::Compaction { summary, .. } => (ItemKind::Compaction, summary.clone()),
-        ItemBody::Error { message } => (ItemKind::Error, message.clone()),
-        ItemBody::Raw { payload } => (ItemKind::Agent, payload.clone()),
+    let kind = match &item.body {
+        ItemBody::User { .. } => ItemKind::User,
+        ItemBody::Agent { .. } | ItemBody::Raw { .. } => ItemKind::Agent,
+        ItemBody::Reasoning { .. } => ItemKind::Thought,
+        ItemBody::Compaction { .. } => ItemKind::Compaction,
+        ItemBody::Error { .. } => ItemKind::Error,
         ItemBody::Tool(tool) => {
-            fill(core, &mut shown, turn, tool, is_whole);
+            fill(core, &mut shown, turn, tool);
             return shown;
         }
     };
-    let (kind, text) = text;
+    let text = said(item);
     let cut = text.floor_char_boundary(bound::ITEM_BYTES);
     (shown.kind, shown.cut) = (kind, cut < text.len());
     shown.blocks = Some(blocks(&text[..cut]));
     shown
 }
 
-fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem, is_whole: bool) {
+fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem) {
     let output = lines(&tool_output(tool));
     let (first, last) = TOOL_LINES;
     let all = output.len();
-    let (head, tail) = match all > first + last && !is_whole {
+    let (mut head, mut tail) = match all > first + last {
         true => (output[..first].to_vec(), output[all - last..].to_vec()),
         false => (output, Vec::new()),
     };
@@ -127,16 +162,26 @@ fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem, is_w
     let request = asked.into_iter().find(asks);
     shown.kind = kind(&tool.name);
     shown.cut = !tail.is_empty();
+    for line in head.iter_mut().chain(&mut tail) {
+        shown.cut |= cut(line, LINE_BYTES);
+    }
     if request.is_some() {
         "waiting".clone_into(&mut shown.status);
     }
     shown.request = request.map(|request| request.id.to_string());
     shown.diff = tool.output.as_deref().filter(|_| shown.kind == ItemKind::Edit).and_then(files);
-    let input: String = tool.input.chars().take(bound::ITEM_BYTES / 8).collect();
+    if let Some(files) = &mut shown.diff
+        && super::weight(files) > DIFF_BYTES
+    {
+        (*files, shown.cut) = (rookery_view::diff::summary(files), true);
+        files.truncate(MOST_FILES);
+    }
+    let mut input = lines(&tool.input[..tool.input.floor_char_boundary(INPUT_BYTES)]).join("\n");
+    shown.cut |= cut(&mut input, INPUT_BYTES);
     shown.tool = Some(ToolCall {
         name: line(&tool.name),
         title: line(&title(tool)),
-        input: lines(&input).join("\n"),
+        input,
         head,
         tail,
         lines: u32::try_from(all).unwrap_or(u32::MAX),
@@ -144,6 +189,13 @@ fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem, is_w
         ms: tool.duration_ms,
         terminal: tool.terminal.map(rookery_model::TerminalId::get),
     });
+}
+
+/// Cuts a text to this number of bytes; whether that took something.
+fn cut(text: &mut String, bytes: usize) -> bool {
+    let is_longer = text.len() > bytes;
+    text.truncate(text.floor_char_boundary(bytes));
+    is_longer
 }
 
 /// What a tool came to.
@@ -169,15 +221,21 @@ fn title(tool: &ToolItem) -> String {
     found.map_or_else(|| spelled(&tool.input), spelled)
 }
 
-/// What an item that may grow says so far.
-pub(crate) fn said(item: &Item) -> &str {
+/// Whether an item grows as it is written.
+pub(crate) fn grows(item: &Item) -> bool {
+    matches!(item.body, ItemBody::Agent { .. } | ItemBody::Reasoning { .. })
+}
+
+/// What an item says.
+pub(crate) fn said(item: &Item) -> String {
     match &item.body {
-        ItemBody::Agent { text, .. } => text,
-        ItemBody::User { .. }
-        | ItemBody::Reasoning { .. }
-        | ItemBody::Tool(_)
-        | ItemBody::Compaction { .. }
-        | ItemBody::Error { .. }
-        | ItemBody::Raw { .. } => "",
+        ItemBody::User { text, .. } | ItemBody::Agent { text, .. } => text.clone(),
+        ItemBody::Reasoning { summary, content } => {
+            if summary.is_empty() { content } else { summary }.join("\n\n")
+        }
+        ItemBody::Compaction { summary, .. } => summary.clone(),
+        ItemBody::Error { message } => message.clone(),
+        ItemBody::Raw { payload } => payload.clone(),
+        ItemBody::Tool(_) => String::new(),
     }
 }

@@ -26,19 +26,18 @@ impl Cx {
             if handle.is_finished() {
                 return Err(model::Error::closed("the program in the terminal has ended").into());
             }
+            let before = handle.input_mark();
             work(&handle)?;
-            Ok(handle)
+            Ok((handle, before))
         });
         match given {
-            Ok(handle) => {
+            Ok((handle, before)) => {
                 self.core.seats().used(viewer, handle.id());
-                if number > 0 {
-                    self.session.given(number, &handle);
-                }
+                self.session.given(number, &handle, before);
                 Ok(())
             }
             Err(error) => {
-                self.session.refuse(error.message());
+                self.session.refuse(number, error.message());
                 Err(error)
             }
         }
@@ -47,6 +46,7 @@ impl Cx {
 
 pub(crate) async fn key(cx: Cx, params: link::Key) -> Result<Done, Error> {
     let press = press(&params);
+    let _turn = cx.session.input_turn.lock().await;
     cx.give(params.n, params.t, |handle| match (press?, params.kind) {
         // A program that did not ask for releases gets none.
         (press, link::KeyKind::Release) => drop_refusal(handle.press(&press)),
@@ -81,6 +81,7 @@ fn press(params: &link::Key) -> Result<KeyPress, Error> {
 }
 
 pub(crate) async fn text(cx: Cx, params: Text) -> Result<Done, Error> {
+    let _turn = cx.session.input_turn.lock().await;
     cx.give(params.n, params.t, |handle| Ok(handle.enter_text(&params.text)?))?;
     Ok(Done {})
 }
@@ -102,15 +103,17 @@ pub(crate) async fn mouse(cx: Cx, params: Mouse) -> Result<Done, Error> {
     if is_press && !is_wheel {
         cx.core.seats().touch(viewer)?;
     }
+    let turn = cx.session.input_turn.lock().await;
     let is_paste = is_press && event.button == mouse_events::MouseButton::Middle;
     let clipboard = match is_paste {
         true => cx.core.seats().clipboard(Clipboard::Selection).await,
         false => None,
     };
+    let before = handle.input_mark();
     match handle.mouse(event, clipboard.as_deref()) {
         Ok(MouseOutcome::Reported | MouseOutcome::Typed) => {
             cx.core.seats().used(viewer, handle.id());
-            cx.session.given(params.n, &handle);
+            cx.session.given(params.n, &handle, before);
         }
         Ok(
             MouseOutcome::Scrolled
@@ -119,10 +122,11 @@ pub(crate) async fn mouse(cx: Cx, params: Mouse) -> Result<Done, Error> {
             | MouseOutcome::Nothing,
         ) => cx.session.taken(params.n),
         Err(error) => {
-            cx.session.refuse(error.message());
+            cx.session.refuse(params.n, error.message());
             return Err(error.into());
         }
     }
+    drop(turn);
     // Last, because it waits, and keys that follow must not come before the click.
     if is_press && !is_wheel {
         cx.core.seats().of(viewer).focus_terminal(handle.id()).await?;
@@ -173,6 +177,7 @@ pub(crate) async fn paste(cx: Cx, mut params: Paste) -> Result<Pasted, Error> {
         let text = params.from.map(|_| text.to_string());
         return Ok(Pasted { pasted: false, why, lines: Some(lines), text });
     }
+    let _turn = cx.session.input_turn.lock().await;
     cx.give(params.n.unwrap_or(0), params.t, |handle| Ok(handle.paste(&text)?))?;
     Ok(Pasted { pasted: true, ..Pasted::default() })
 }

@@ -10,7 +10,7 @@ use rookery_view::scene::WindowSize;
 use rookery_wire::rights::Needs;
 
 use crate::ids::{millis, page};
-use crate::session::{self, scene};
+use crate::session::{self, Entered, scene};
 use crate::{Cx, Error, make};
 
 pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
@@ -49,6 +49,7 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         page: place,
         terminal,
     })?;
+    let entered = Entered::new(&cx.core, viewer);
     if let Some(window) = params.pixels.map(window) {
         cx.core.seats().set_viewer_window(viewer, window)?;
     }
@@ -64,7 +65,6 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         redacts: rights == Rights::Look,
     };
     if !cx.session.open(opened.clone()) {
-        cx.core.seats().leave(viewer).await;
         return Err(rookery_model::Error::conflict("a viewer is open on this connection").into());
     }
     cx.called.say(&make::line(&params.name));
@@ -88,12 +88,12 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         scene,
     };
     // No waiting from here on, so that the reply goes out before the first frame.
-    session::start(&cx.core, &cx.connection, &cx.session, opened);
+    session::start(&cx.core, &cx.connection, &cx.session, opened, entered);
     Ok(reply)
 }
 
 /// Whether what a page is about is there still.
-fn is_there(cx: &Cx, page: &Page) -> bool {
+pub(crate) fn is_there(cx: &Cx, page: &Page) -> bool {
     match page {
         Page::Thread(id) => cx.core.threads().get(*id).is_some(),
         Page::Review(id, _) => cx.core.reviews().get(*id).is_ok(),

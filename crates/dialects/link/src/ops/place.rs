@@ -12,6 +12,7 @@ use rookery_view::tile::Edge;
 use serde_json::Value;
 
 use crate::ids::page;
+use crate::ops::open::is_there;
 use crate::{Cx, Error};
 
 /// Bytes of what a face keeps for itself.
@@ -20,6 +21,9 @@ const PREFS_BYTES: usize = 64 << 10;
 pub(crate) async fn go(cx: Cx, params: Page) -> Result<Done, Error> {
     let viewer = cx.viewer()?;
     let (page, terminal) = page(&params)?;
+    if !is_there(&cx, &page) {
+        return Err(model::Error::not_found("what the page is about is gone").into());
+    }
     cx.core.seats().go(viewer, page, terminal).await?;
     cx.session.change(|_| ());
     Ok(Done {})
@@ -30,9 +34,21 @@ pub(crate) async fn act(cx: Cx, params: Act) -> Result<Done, Error> {
     let action = Action::from_id(&params.action).ok_or_else(|| {
         Error::invalid("action", format!("there is no action {:?}", params.action))
     })?;
+    let tab = tab(params.args.as_ref())?;
     cx.core.seats().touch(viewer)?;
-    let done = cx.core.seats().of(viewer).run_action(action).await;
+    let seats = cx.core.seats().of(viewer);
+    let done = match tab {
+        Some(tab) => seats.run_action_on(action, tab).await,
+        None => seats.run_action(action).await,
+    };
     tell(&cx, done)
+}
+
+/// The tab that an action is about, if it is named.
+fn tab(args: Option<&Value>) -> Result<Option<TerminalId>, Error> {
+    let Some(t) = args.and_then(|args| args.get("t")) else { return Ok(None) };
+    let id = t.as_u64().map(TerminalId::new);
+    id.map(Some).ok_or_else(|| Error::invalid("args", "t is the number of a terminal"))
 }
 
 /// A failure is shown in the status line as well, for who sent it as a notification.

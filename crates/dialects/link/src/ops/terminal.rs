@@ -13,7 +13,7 @@ use rookery_view::link::{
     Select, SelectKind, Selected, bound,
 };
 
-use crate::session::rows::Masked;
+use crate::session::rows::{Masked, selected};
 use crate::{Cx, Error};
 
 /// How long one step of a search may take; the rest comes in frames.
@@ -86,46 +86,55 @@ pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {
     if cx.session.opened().is_some_and(|opened| opened.redacts) {
         finder = finder.without_secrets();
     }
-    let (mut found, finder) = go_on(&handle, finder).await?;
     let limit = params.limit.map_or(bound::MATCHES_RETURNED, |limit| limit as usize);
-    found.matches.truncate(limit.min(bound::MATCHES_RETURNED));
+    let search = Search { finder, left: limit.min(bound::MATCHES_RETURNED) };
+    let (found, search) = go_on(&handle, search).await?;
     cx.session.change_beside(|state| {
         state.finds.remove(&handle.id());
-        if !finder.is_done() {
-            state.finds.insert(handle.id(), finder);
+        if found.more {
+            state.finds.insert(handle.id(), search);
         }
     });
     Ok(found)
 }
 
+/// A search that goes on.
+pub(crate) struct Search {
+    finder: Finder,
+    /// How many matches are still told, the newest of all; others are only counted.
+    left: usize,
+}
+
 /// Searches on for a step, where it keeps nothing else from running; gives what was found in it.
 pub(crate) async fn go_on(
     handle: &TerminalHandle,
-    mut finder: Finder,
-) -> Result<(Found, Finder), Error> {
+    mut search: Search,
+) -> Result<(Found, Search), Error> {
     let handle = handle.clone();
     let stepped = tokio::task::spawn_blocking(move || {
-        let found = step(&handle, &mut finder);
-        (found, finder)
+        let found = step(&handle, &mut search);
+        (found, search)
     });
     stepped.await.map_err(|error| model::Error::failed(error.to_string()).into())
 }
 
-fn step(handle: &TerminalHandle, finder: &mut Finder) -> Found {
+fn step(handle: &TerminalHandle, search: &mut Search) -> Found {
+    let Search { finder, left } = search;
+    let mut found = Vec::new();
     let started = Instant::now();
-    let mut matches = Vec::new();
     while !finder.is_done() && started.elapsed() < STEP {
         // Let go of now and then: the terminal waits meanwhile.
         handle.look(|Looked { screen, .. }| {
             let held = Instant::now();
             while !finder.is_done() && held.elapsed() < HOLD {
-                matches.extend(finder.step(screen));
+                found.extend(finder.step(screen));
             }
         });
     }
     let epoch = finder.epoch().unwrap_or_default();
-    let told = matches.iter().take(bound::MATCHES_RETURNED);
-    let told = told.map(|found| (found.start.row, found.start.col, found.cells)).collect();
+    found.truncate(*left);
+    *left -= found.len();
+    let told = found.iter().map(|found| (found.start.row, found.start.col, found.cells)).collect();
     let total = u32::try_from(finder.total()).unwrap_or(u32::MAX);
     Found { epoch, matches: told, total, more: !finder.is_done() }
 }
@@ -161,13 +170,12 @@ pub(crate) async fn select(cx: Cx, params: Select) -> Result<Selected, Error> {
 
 pub(crate) async fn copy(cx: Cx, params: Copy) -> Result<Copied, Error> {
     let handle = cx.terminal(params.t)?;
+    let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
     let (text, cut) = handle.look(|Looked { screen, selection, .. }| match selection {
+        Some(selection) if redacts => selected(screen, &selection, COPY_BYTES),
         Some(selection) => screen.selected_text_within(&selection, COPY_BYTES),
         None => (String::new(), false),
     });
-    let opened = cx.session.opened();
-    let redacts = opened.is_some_and(|opened| opened.redacts);
-    let text = if redacts { Policy::usual().redact(&text).into_owned() } else { text };
     let is_full = cx.allowed.admits(rookery_wire::rights::Needs::Full);
     for target in params.to.iter().filter(|_| is_full && !text.is_empty()) {
         let clipboard = match target {
@@ -186,7 +194,7 @@ pub(crate) async fn link_at(cx: Cx, params: LinkAt) -> Result<LinkFound, Error> 
     let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
     Ok(found.map_or_else(LinkFound::default, |found| LinkFound {
         uri: Some(match redacts {
-            true => Policy::usual().redact(&found.uri).into_owned(),
+            true => Policy::ours().redact(&found.uri).into_owned(),
             false => found.uri.to_string(),
         }),
         from: Some((found.start.row, found.start.col)),

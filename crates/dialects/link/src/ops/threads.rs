@@ -14,12 +14,13 @@ use rookery_view::link::{
 use rookery_wire::rpc::NoParams;
 
 use crate::ids::{millis, parse};
+use crate::session::threads::OpenThread;
 use crate::{Cx, Error, make};
 
 /// Threads of one page.
 const PAGE: usize = 100;
-/// Lines of one page of an item.
-const ITEM_LINES: usize = 2_000;
+/// Bytes of a line that is not parted.
+const PART_BYTES: usize = 64 << 10;
 
 impl Cx {
     fn thread(&self, text: &str) -> Result<ThreadView, Error> {
@@ -54,21 +55,35 @@ impl Cx {
                 .position(|(_, item)| item.id.as_str() == before)
                 .ok_or_else(|| Error::invalid("before", "before must be an item of the thread"))?,
         };
-        let start = end.saturating_sub(limit as usize);
-        let shown = all[start..end]
-            .iter()
-            .map(|(turn, item)| make::item(&self.core, turn.turn.id, item, false));
-        Ok((shown.collect(), start > 0))
+        let mut room = bound::THREAD_BYTES;
+        let mut shown = Vec::new();
+        for (turn, item) in all[..end].iter().rev().take(limit as usize) {
+            let item = make::item(&self.core, turn.turn.id, item);
+            let weight = make::weight(&item);
+            if weight > room && !shown.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(weight);
+            shown.push(item);
+        }
+        shown.reverse();
+        let more = end > shown.len();
+        Ok((shown, more))
     }
 }
 
 pub(crate) async fn open(cx: Cx, params: ThreadOpen) -> Result<ThreadShown, Error> {
     cx.viewer()?;
     let seen = cx.thread(&params.thread)?;
+    let id = seen.thread.id;
     // Followed from before it is read, so that nothing is missed in between.
-    cx.session.change(|state| state.thread = Some(seen.thread.id));
-    let (items, more) = cx.items(seen.thread.id, None, params.limit).await?;
-    Ok(ThreadShown { head: make::head(&cx.core, &seen), items, more })
+    let open = OpenThread::new(&cx.core, id).await?;
+    let (items, more) = cx.items(id, None, params.limit).await?;
+    let ends = make::Ends::new(&cx.core);
+    let head = make::head(&cx.core, &cx.thread(&params.thread)?, &ends);
+    // No waiting from here on, so that the reply goes out before what happens next.
+    cx.session.change(|state| (state.thread, state.opening) = (Some(id), Some(open)));
+    Ok(ThreadShown { head, items, more })
 }
 
 pub(crate) async fn older(cx: Cx, params: ThreadOlder) -> Result<ThreadItems, Error> {
@@ -84,7 +99,7 @@ pub(crate) async fn older(cx: Cx, params: ThreadOlder) -> Result<ThreadItems, Er
 
 pub(crate) async fn new(cx: Cx, params: ThreadNew) -> Result<ThreadRef, Error> {
     cx.viewer()?;
-    check_text(&params.text)?;
+    check_text(&params.text, false)?;
     let cwd = match (&params.cwd, params.project) {
         (Some(cwd), None) => PathBuf::from(cwd),
         (None, Some(id)) => {
@@ -129,15 +144,24 @@ pub(crate) async fn new(cx: Cx, params: ThreadNew) -> Result<ThreadRef, Error> {
     Ok(ThreadRef { thread: id.to_string() })
 }
 
-fn check_text(text: &str) -> Result<(), Error> {
+fn check_text(text: &str, may_be_blank: bool) -> Result<(), Error> {
     if text.len() > bound::COMPOSER_BYTES {
         let message = format!("a message has at most {} bytes", bound::COMPOSER_BYTES);
         return Err(Error::invalid("text", message));
     }
-    match text.trim().is_empty() {
+    match text.trim().is_empty() && !may_be_blank {
         true => Err(Error::invalid("text", "text must not be blank")),
         false => Ok(()),
     }
+}
+
+fn check_images(params: &ThreadSend) -> Result<(), Error> {
+    let images = params.images.iter().map(|image| image.mime.len() + image.data.len());
+    if images.sum::<usize>() > bound::IMAGE_BYTES {
+        let message = format!("images have at most {} bytes together", bound::IMAGE_BYTES);
+        return Err(Error::invalid("images", message));
+    }
+    Ok(())
 }
 
 fn mode(word: &str) -> Result<model::Mode, Error> {
@@ -148,9 +172,8 @@ fn mode(word: &str) -> Result<model::Mode, Error> {
 pub(crate) async fn send(cx: Cx, params: ThreadSend) -> Result<Done, Error> {
     cx.viewer()?;
     let seen = cx.thread(&params.thread)?;
-    if params.images.is_empty() {
-        check_text(&params.text)?;
-    }
+    check_text(&params.text, !params.images.is_empty())?;
+    check_images(&params)?;
     let images =
         params.images.iter().map(|image| format!("data:{};base64,{}", image.mime, image.data));
     let message = Message { text: params.text, images: images.collect(), ..Message::default() };
@@ -233,8 +256,9 @@ pub(crate) async fn list(cx: Cx, params: ThreadList) -> Result<ThreadsFound, Err
     let page = cx.core.threads().list(&query);
     let last = page.threads.last().filter(|_| page.has_more);
     let after = last.map(|it| format!("{}:{}", it.thread.updated_at.as_seconds(), it.thread.id));
+    let ends = make::Ends::new(&cx.core);
     let row = |seen: &ThreadView| {
-        let head = make::head(&cx.core, seen);
+        let head = make::head(&cx.core, seen, &ends);
         ThreadRow {
             thread: head.thread,
             title: head.title,
@@ -282,19 +306,78 @@ pub(crate) async fn item(cx: Cx, params: ItemCall) -> Result<ItemShown, Error> {
     let (turn, item) = found.ok_or_else(none)?;
     let text = match &item.body {
         ItemBody::Tool(tool) => make::tool_output(tool),
-        ItemBody::User { text, .. } | ItemBody::Agent { text, .. } => text.clone(),
         ItemBody::Reasoning { summary, content } => {
             [summary.join("\n"), content.join("\n")].join("\n")
         }
-        ItemBody::Compaction { summary, .. } => summary.clone(),
-        ItemBody::Error { message } => message.clone(),
-        ItemBody::Raw { payload } => payload.clone(),
+        ItemBody::User { .. }
+        | ItemBody::Agent { .. }
+        | ItemBody::Compaction { .. }
+        | ItemBody::Error { .. }
+        | ItemBody::Raw { .. } => make::said(item),
     };
     let from = params.from.unwrap_or(0) as usize;
-    let lines = make::lines(&text);
-    let next = (lines.len() > from + ITEM_LINES)
-        .then(|| u32::try_from(from + ITEM_LINES).unwrap_or(u32::MAX));
-    let shown = make::item(&cx.core, turn.turn.id, item, false);
-    let lines = lines.into_iter().skip(from).take(ITEM_LINES).collect();
+    let shown = make::item(&cx.core, turn.turn.id, item);
+    let (lines, next) = page(make::lines(&text), from);
     Ok(ItemShown { item: shown, lines, next })
+}
+
+/// Lines of a text from one on, as many as a page has, and where the next page begins. Longer ones than a
+/// page has room for are parted.
+fn page(lines: Vec<String>, from: usize) -> (Vec<String>, Option<u32>) {
+    let mut room = bound::ITEM_PAGE_BYTES;
+    let mut parts = lines.into_iter().flat_map(|line| parted(&line)).skip(from).peekable();
+    let mut shown = Vec::new();
+    while let Some(part) = parts.next_if(|part| part.len() < room) {
+        if shown.len() == bound::ITEM_PAGE_LINES {
+            break;
+        }
+        room -= part.len();
+        shown.push(part);
+    }
+    let next = from + shown.len();
+    let next = parts.peek().and_then(|_| u32::try_from(next).ok());
+    (shown, next)
+}
+
+/// A line in parts that each fit into a page.
+fn parted(line: &str) -> Vec<String> {
+    let mut rest = line;
+    let mut parts = Vec::new();
+    while rest.len() > PART_BYTES {
+        let (part, after) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
+        parts.push(part.to_owned());
+        rest = after;
+    }
+    parts.push(rest.to_owned());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(lines: &[String]) -> Vec<Vec<String>> {
+        let mut pages = Vec::new();
+        let mut next = Some(0);
+        while let Some(from) = next {
+            let (page, after) = page(lines.to_vec(), from as usize);
+            pages.push(page);
+            next = after;
+        }
+        pages
+    }
+
+    #[test]
+    fn pages_have_all_lines_and_hold_their_bounds() {
+        let short: Vec<String> = (0..4_500).map(|number| number.to_string()).collect();
+        let of_short = pages(&short);
+        assert_eq!(of_short.iter().map(Vec::len).collect::<Vec<_>>(), [2_000, 2_000, 500]);
+        assert_eq!(of_short.concat(), short);
+        let long = ["日".repeat(1 << 20), "end".to_owned()];
+        let of_long = pages(&long);
+        assert_eq!(of_long.concat().concat(), long.concat());
+        let bytes = of_long.iter().map(|page| page.iter().map(String::len).sum::<usize>());
+        assert!(bytes.max() <= Some(bound::ITEM_PAGE_BYTES));
+        assert_eq!(pages(&[]), [Vec::<String>::new()]);
+    }
 }

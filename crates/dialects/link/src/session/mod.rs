@@ -2,6 +2,7 @@
 
 mod cards;
 mod chosen;
+mod entered;
 mod notices;
 pub(crate) mod rows;
 mod run;
@@ -9,17 +10,19 @@ pub(crate) mod scene;
 pub(crate) mod threads;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use rookery_core::TerminalHandle;
+use rookery_core::{InputMark, PendingInput, TerminalHandle};
 use rookery_model::{RequestId, TerminalId, ThreadId, ViewerId};
-use rookery_term::find::Finder;
 use rookery_view::link::differ::Differ;
 use rookery_view::link::{self, Bye, InboxWindow, Message, Scene};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
+use self::threads::OpenThread;
+use crate::ops::terminal::Search;
+pub(crate) use entered::Entered;
 pub use notices::notice_of;
 pub(crate) use run::start;
 
@@ -42,6 +45,8 @@ pub(crate) struct Session {
     wake: Notify,
     /// Set when the connection has to end.
     parting: watch::Sender<Option<Bye>>,
+    /// Held while input waits for something, so that no other overtakes it.
+    pub(crate) input_turn: tokio::sync::Mutex<()>,
 }
 
 /// What changes while a viewer is open.
@@ -58,6 +63,8 @@ pub(crate) struct State {
     is_scene_due: bool,
     /// Since when the kernel has input of which the viewer does not know that.
     input_since: Option<Instant>,
+    /// Numbers that wait for the programs of terminals.
+    held: HashMap<TerminalId, Vec<u64>>,
     /// Input that was refused, and why.
     pub(crate) refusals: Vec<String>,
     pub(crate) inbox: InboxWindow,
@@ -65,11 +72,13 @@ pub(crate) struct State {
     pub(crate) card: Option<RequestId>,
     /// The thread that is open.
     pub(crate) thread: Option<ThreadId>,
+    /// It itself, until the task follows it that sends frames.
+    pub(crate) opening: Option<OpenThread>,
     pub(crate) message: Option<Message>,
     /// What the user chose, and the settings that it was made of.
     pub(crate) chosen: Option<(rookery_view::settings::Settings, link::Chosen)>,
     /// Searches that go on.
-    pub(crate) finds: HashMap<TerminalId, Finder>,
+    pub(crate) finds: HashMap<TerminalId, Search>,
 }
 
 /// Numbered input: what the kernel has, and what waits for it.
@@ -104,6 +113,13 @@ const MAX_WAITING: usize = 4_096;
 const MAX_REFUSALS: usize = 16;
 
 impl State {
+    fn refuse(&mut self, why: &str) {
+        self.is_due = true;
+        if self.refusals.len() < MAX_REFUSALS {
+            self.refusals.push(format!("input refused: {why}"));
+        }
+    }
+
     /// What there is to look at: anything, and something around terminals.
     fn take_due(&mut self) -> (bool, bool) {
         (std::mem::take(&mut self.is_due), std::mem::take(&mut self.is_scene_due))
@@ -206,19 +222,52 @@ impl Session {
         self.wake.notified().await;
     }
 
-    /// Numbered input was given to a terminal: it is acknowledged once the kernel has it.
-    pub(crate) fn given(self: &std::sync::Arc<Self>, number: u64, handle: &TerminalHandle) {
-        if !handle.is_input_pending() {
-            return self.accept(number);
+    /// Numbered input was given to a terminal since a moment: it is acknowledged once the kernel has it.
+    pub(crate) fn given(self: &Arc<Self>, number: u64, handle: &TerminalHandle, since: InputMark) {
+        if number == 0 {
+            return;
         }
-        self.look(|state| state.input.wait(number));
-        let (session, handle) = (std::sync::Arc::downgrade(self), handle.clone());
+        let Some(pending) = handle.pending_input(since) else { return self.accept(number) };
+        let id = handle.id();
+        let is_first = self.look(|state| {
+            state.input.wait(number);
+            let held = state.held.entry(id).or_default();
+            held.push(number);
+            held.len() == 1
+        });
+        // One task waits for all that is typed into a terminal.
+        if !is_first {
+            return;
+        }
+        let session = Arc::downgrade(self);
         tokio::spawn(async move {
-            handle.input_taken().await;
-            if let Some(session) = session.upgrade() {
-                session.accept(number);
+            loop {
+                let is_taken = pending.taken().await;
+                let Some(session) = session.upgrade() else { return };
+                if session.settle(id, &pending, is_taken) {
+                    return;
+                }
             }
         });
+    }
+
+    /// What was typed into a terminal is where it belongs, or is lost. False if more was typed meanwhile.
+    fn settle(&self, id: TerminalId, pending: &PendingInput, is_taken: bool) -> bool {
+        let mut state = self.state.lock();
+        if !pending.is_settled() {
+            return false;
+        }
+        for number in state.held.remove(&id).unwrap_or_default() {
+            state.input.accept(number);
+        }
+        if is_taken {
+            state.input_since.get_or_insert_with(Instant::now);
+        } else {
+            state.refuse("the program in the terminal has ended");
+        }
+        drop(state);
+        self.wake.notify_one();
+        true
     }
 
     /// Numbered input that is for no program.
@@ -228,11 +277,12 @@ impl Session {
         }
     }
 
-    /// Input was refused, which is told with the next frame.
-    pub(crate) fn refuse(&self, why: &str) {
+    /// Input was refused, which is told with the next frame; with that its number is dealt with.
+    pub(crate) fn refuse(&self, number: u64, why: &str) {
         self.change_beside(|state| {
-            if state.refusals.len() < MAX_REFUSALS {
-                state.refusals.push(format!("input refused: {why}"));
+            state.refuse(why);
+            if number > 0 {
+                state.input.accept(number);
             }
         });
     }

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use futures_util::future::select_all;
 use rookery_core::{
-    Changes, Clipboard, Core, Goodbye, Looked, News, Notice, NoticeBody, Progress, Shows,
-    Subscription, TerminalHandle, Topics,
+    Changes, Clipboard, Core, Goodbye, Looked, Page, Progress, Shows, TerminalHandle,
 };
-use rookery_model::{ExitStatus, TerminalId, ThreadId, ViewerId};
+use rookery_model::{ExitStatus, TerminalId, ViewerId};
 use rookery_term::Mark;
 use rookery_view::link::differ::TermNow;
 use rookery_view::link::{self, Bye, Clip, ClipTarget, Ended, Found, Frame, Owner};
@@ -20,8 +19,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::notices::Notices;
 use super::rows::Masked;
-use super::threads::Feed;
-use super::{Opened, Session, State, cards, scene};
+use super::threads::OpenThread;
+use super::{Entered, Opened, Session, State, cards, scene};
 use crate::ops::terminal::go_on;
 
 /// How long a redraw may take to be whole before it is sent.
@@ -47,6 +46,7 @@ pub(crate) fn start(
     connection: &ConnectionHandle,
     session: &Arc<Session>,
     opened: Opened,
+    entered: Entered,
 ) {
     let mut runner = Runner {
         viewer: opened.viewer,
@@ -58,13 +58,14 @@ pub(crate) fn start(
         session: Arc::clone(session),
         opened,
         progress: HashMap::new(),
-        feed: None,
+        open: None,
+        page: None,
         marks: HashMap::new(),
         found: HashMap::new(),
         last_sent: None,
         notices: Notices::new(core),
         cards: Vec::new(),
-        clip: None,
+        clips_due: Vec::new(),
         is_raised: false,
         is_scene_due: true,
         is_due: true,
@@ -90,7 +91,7 @@ pub(crate) fn start(
             runner.say_goodbye(bye);
         }
         over.cancelled().await;
-        core.seats().leave(viewer).await;
+        entered.leave().await;
     });
 }
 
@@ -113,6 +114,14 @@ fn ended(status: ExitStatus) -> Ended {
     }
 }
 
+/// Waits until something happens in the open thread; true if it may show around it as well.
+async fn heard(core: &Core, open: &mut Option<OpenThread>) -> bool {
+    match open {
+        Some(open) => open.wait(core).await,
+        None => std::future::pending().await,
+    }
+}
+
 struct Runner {
     core: Core,
     connection: ConnectionHandle,
@@ -124,8 +133,10 @@ struct Runner {
     raises: watch::Receiver<u64>,
     /// How far the terminals have come that are shown.
     progress: HashMap<TerminalId, watch::Receiver<Progress>>,
-    /// What happens in the thread that is open.
-    feed: Option<(ThreadId, Subscription, Feed)>,
+    /// The thread that is open.
+    open: Option<OpenThread>,
+    /// The page of the last frame.
+    page: Option<Page>,
     /// Up to where the last frame had the terminals that are shown.
     marks: HashMap<TerminalId, Mark>,
     /// What searches have found that go on.
@@ -133,7 +144,8 @@ struct Runner {
     last_sent: Option<Instant>,
     notices: Notices,
     cards: Vec<link::CardNews>,
-    clip: Option<Clip>,
+    /// The newest text for each clipboard.
+    clips_due: Vec<Clip>,
     is_raised: bool,
     /// Whether something around terminals may have changed.
     is_scene_due: bool,
@@ -179,13 +191,19 @@ impl Runner {
                 self.is_due = true;
             }
         }
-        let open = self.session.look(|state| state.thread);
-        if self.feed.as_ref().map(|(id, ..)| *id) != open {
-            self.feed = open.map(|id| {
-                let topics = Topics::NOTICES.of_thread(id);
-                (id, self.core.log().subscribe(topics, None), Feed::new(id))
-            });
+        self.follow_thread();
+    }
+
+    fn follow_thread(&mut self) {
+        let (open, new) = self.session.look(|state| (state.thread, state.opening.take()));
+        if let Some(mut new) = new {
+            // What was told of it as it was open before may come after the reply that opened it again.
+            if self.open.as_ref().is_some_and(|open| open.id() == new.id()) {
+                new.tell_anew();
+            }
+            self.open = Some(new);
         }
+        self.open.take_if(|it| Some(it.id()) != open);
     }
 
     fn shown(&self) -> Vec<TerminalId> {
@@ -227,12 +245,7 @@ impl Runner {
                 false => select_all(progress).await.0,
             }
         };
-        let told = async {
-            match &mut self.feed {
-                Some((_, news, _)) => news.next().await,
-                None => std::future::pending().await,
-            }
-        };
+        let told = heard(&self.core, &mut self.open);
         tokio::select! {
             changed = self.changes.next() => {
                 changed.map_err(drop)?;
@@ -253,7 +266,9 @@ impl Runner {
                         Clipboard::System => ClipTarget::Clipboard,
                         Clipboard::Selection => ClipTarget::Selection,
                     };
-                    (self.clip, self.is_due) = (Some(Clip { target, text }), true);
+                    self.clips_due.retain(|clip| clip.target != target);
+                    self.clips_due.push(Clip { target, text });
+                    self.is_due = true;
                 }
             }
             Ok(()) = self.raises.changed() => {
@@ -261,30 +276,12 @@ impl Runner {
                     (self.is_raised, self.is_due) = (true, true);
                 }
             }
-            news = told => {
-                self.is_due = true;
-                self.hear(news.map_err(drop).unwrap_or_default());
+            shows_around = told => {
+                self.is_due |= self.open.as_ref().is_some_and(OpenThread::is_due);
+                self.is_scene_due |= shows_around;
             }
         }
         Ok(())
-    }
-
-    fn hear(&mut self, news: Vec<News>) {
-        let Some((id, _, feed)) = &mut self.feed else { return };
-        for one in news {
-            match one {
-                News::Notice(notice) => {
-                    let Notice { thread, body, .. } = &*notice;
-                    if *thread == Some(*id) {
-                        feed.hear(body);
-                    }
-                    self.is_scene_due |=
-                        matches!(body, NoticeBody::Thread(_) | NoticeBody::Turn(_));
-                }
-                News::DeltasMissed(_) | News::EventsMissed(_) => feed.lose(),
-                News::Event(_) => {}
-            }
-        }
     }
 
     /// While the viewer has not painted what it got, only marks are kept.
@@ -292,7 +289,11 @@ impl Runner {
         let stalled = Instant::now() + self.core.seats().viewer_patience();
         while !self.session.has_room() {
             tokio::select! {
-                () = self.session.woken() => {}
+                () = self.session.woken() => self.follow_thread(),
+                // News of the thread must not pile up for all who read them.
+                shows_around = heard(&self.core, &mut self.open) => {
+                    self.is_scene_due |= shows_around;
+                }
                 () = sleep_until(stalled) => return Err(()),
             }
         }
@@ -360,28 +361,61 @@ impl Runner {
             (state.input.accepted(), resync, std::mem::take(&mut state.refusals))
         });
         let is_scene_due = std::mem::take(&mut self.is_scene_due) || resync.scene;
+        if resync.scene {
+            // News may have been lost with it.
+            self.cards.clear();
+            self.open.iter_mut().for_each(OpenThread::tell_anew);
+        }
+        let is_visible = self.core.seats().viewer(self.viewer).is_ok_and(|it| it.is_visible);
         if is_scene_due {
+            self.leave_page();
             let scene = scene::make(&self.core, &self.session, self.viewer);
             self.session.look(|state| state.differ.scene(&scene));
+        }
+        if is_scene_due && is_visible {
             rest.cards = cards::news(&self.core, &self.session, &mut self.cards);
         }
         self.tell_terminals();
-        if let Some((_, _, feed)) = &mut self.feed {
-            rest.threads = feed.take(&self.core);
+        // Who cannot be seen is told when it can be again.
+        if let Some(open) = self.open.as_mut().filter(|_| is_visible) {
+            rest.threads = open.take(&self.core);
+            self.is_due |= open.is_due();
         }
         if self.opened.wants_notices && is_scene_due {
             rest.notices = self.notices.news(&self.core, self.viewer);
         }
         rest.notices.extend(refusals.into_iter().map(|text| self.notices.refusal(text)));
-        rest.clip = self.clip.take();
+        if is_visible {
+            rest.clip = self.clips_due.pop();
+            self.is_due |= !self.clips_due.is_empty();
+        }
+        // Also of a window that is minimized: it is what brings it back.
         rest.raise = std::mem::take(&mut self.is_raised);
-        let (frame, is_behind) = self.session.look(|state| {
+        let (frame, is_behind, is_scene_behind) = self.session.look(|state| {
             let frame = state.differ.finish(input, rest);
-            (frame, state.differ.is_behind())
+            (frame, state.differ.is_behind(), state.differ.is_scene_behind())
         });
-        // What is left, of rows or of styles, comes with the next.
+        // What is left, of rows, styles or parts, comes with the next.
         self.is_due |= is_behind;
+        self.is_scene_due |= is_scene_behind;
         frame
+    }
+
+    /// What was open on a page that was left is not any more.
+    fn leave_page(&mut self) {
+        let Ok(viewer) = self.core.seats().viewer(self.viewer) else { return };
+        let has_card = |page: &Page| matches!(page, Page::Inbox(_) | Page::Thread(_));
+        let (before, now) = (self.page.replace(viewer.page.clone()), viewer.page);
+        let Some(before) = before.filter(|before| *before != now) else { return };
+        self.session.look(|state| {
+            if let Page::Thread(left) = before {
+                state.thread.take_if(|open| *open == left);
+            }
+            if has_card(&before) && !has_card(&now) {
+                state.card = None;
+            }
+        });
+        self.follow_thread();
     }
 
     /// Puts what is new of terminals into the frame.
@@ -420,17 +454,17 @@ impl Runner {
     async fn find(&mut self) {
         self.found.clear();
         let finders = self.session.look(|state| std::mem::take(&mut state.finds));
-        for (id, finder) in finders {
+        for (id, search) in finders {
             let Ok(handle) = self.core.terminals().get(id) else { continue };
-            let Ok((found, finder)) = go_on(&handle, finder).await else { continue };
+            let Ok((found, search)) = go_on(&handle, search).await else { continue };
             self.is_due |= found.more;
-            self.found.insert(id, found);
-            if !finder.is_done() {
+            if found.more {
                 // One that began meanwhile takes its place.
                 self.session.look(|state| {
-                    state.finds.entry(id).or_insert(finder);
+                    state.finds.entry(id).or_insert(search);
                 });
             }
+            self.found.insert(id, found);
         }
     }
 

@@ -56,6 +56,7 @@ struct Made<'a> {
     viewer: &'a Viewer,
     tree: Vec<Tabs>,
     threads: Vec<ThreadView>,
+    ends: make::Ends,
     requests: Vec<Request>,
     /// Requests that wait, by where they do.
     waiting: HashMap<SessionHome, u32>,
@@ -81,6 +82,7 @@ impl<'a> Made<'a> {
             viewer,
             tree: core.workspace().tree().projects,
             threads: core.threads().list(&query).threads,
+            ends: make::Ends::new(core),
             requests,
             waiting,
         }
@@ -103,7 +105,7 @@ impl<'a> Made<'a> {
             viewers: rows.collect(),
             read_only: self.viewer.rights < rookery_core::ViewerRights::Full,
             mode: self.core.threads().mode(None).word().to_owned(),
-            web: None,
+            web: self.core.seats().web(),
             message: self.session.look(|state| state.message.clone()),
         }
     }
@@ -111,7 +113,8 @@ impl<'a> Made<'a> {
     fn moods(&self) -> Moods<u32> {
         let mut moods = Moods::default();
         let tabs = self.tree.iter().flat_map(|tabs| &tabs.tabs);
-        for one in tabs.map(mood).chain(self.threads.iter().map(thread_mood)) {
+        let threads = self.threads.iter().map(|seen| make::thread_mood(seen, &self.ends));
+        for one in tabs.map(mood).chain(threads) {
             *match one {
                 Mood::Waiting => &mut moods.waiting,
                 Mood::Failed => &mut moods.failed,
@@ -131,7 +134,7 @@ impl<'a> Made<'a> {
                 terminal: Some(tab.get()),
                 name: make::line(&agent.name),
                 mood: agent.mood.into(),
-                status: agent.status_text.clone(),
+                status: make::line(&agent.status_text),
                 at: at(tab)
                     .and_then(|tab| Some(millis(tab.activity.owner.as_ref()?.last_event_at)))
                     .unwrap_or(0),
@@ -152,13 +155,13 @@ impl<'a> Made<'a> {
             link::Project {
                 id: tabs.project.id.get(),
                 name: make::line(&row.name),
-                root: tabs.project.root.to_string_lossy().into_owned(),
+                root: make::line(&tabs.project.root.to_string_lossy()),
                 branch: None,
                 mood: loudest.unwrap_or_default(),
                 badge: row.has_badge,
                 active: row.is_active,
                 waiting: waits.sum::<u32>() + asked,
-                rename: row.rename.clone(),
+                rename: row.rename.as_deref().map(make::line),
                 agents,
             }
         });
@@ -180,8 +183,8 @@ impl<'a> Made<'a> {
         link::Agent {
             thread: Some(seen.thread.id.to_string()),
             name: make::thread_title(&seen.thread),
-            mood: thread_mood(seen),
-            status: make::thread_status(seen).to_owned(),
+            mood: make::thread_mood(seen, &self.ends),
+            status: make::thread_status(seen, &self.ends).to_owned(),
             at: millis(seen.thread.updated_at),
             waiting: self.waits_in(SessionHome::Thread(seen.thread.id)),
             ..link::Agent::default()
@@ -201,7 +204,7 @@ impl<'a> Made<'a> {
                 title: make::line(&pill.title),
                 mood: pill.mood.into(),
                 badge: pill.has_badge,
-                rename: pill.rename.clone(),
+                rename: pill.rename.as_deref().map(make::line),
             })
         };
         let groups = project.map(|id| self.core.workspace().groups(id)).unwrap_or_default();
@@ -215,7 +218,17 @@ impl<'a> Made<'a> {
     }
 
     fn palette(&self, open: &scene::PaletteOverlay) -> link::Palette {
-        open.into()
+        let mut palette = link::Palette::from(open);
+        palette.placeholder = make::line(&palette.placeholder);
+        for row in &mut palette.rows {
+            // What the query matched is counted in characters of the title as it is.
+            let title = make::line(&row.title);
+            if title.chars().count() != row.title.chars().count() {
+                row.matched.clear();
+            }
+            (row.title, row.subtitle) = (title, make::line(&row.subtitle));
+        }
+        palette
     }
 
     fn inbox(&self) -> link::Inbox {
@@ -264,15 +277,6 @@ pub(crate) fn waits(category: Category) -> bool {
 
 fn mood(tab: &Terminal) -> Mood {
     agents::mood(agents::effective(&tab.activity)).into()
-}
-
-fn thread_mood(seen: &ThreadView) -> Mood {
-    match make::thread_status(seen) {
-        "waiting" => Mood::Waiting,
-        "working" => Mood::Working,
-        "failed" => Mood::Failed,
-        _ => Mood::Quiet,
-    }
 }
 
 fn panes(core: &Core, viewer: &Viewer, focused: Option<TerminalId>) -> Option<link::Panes> {

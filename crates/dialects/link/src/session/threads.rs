@@ -1,129 +1,242 @@
 //! What happens in the thread that a viewer has open: items that grow, whole ones, and its head.
+//!
+//! What is heard only says which items are news. What is told is read from the thread, so that it does not
+//! matter what was missed or heard twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rookery_agent::turn::Delta;
-use rookery_core::{Core, ItemChange, NoticeBody};
-use rookery_model::{Item, ThreadId, TurnId};
-use rookery_view::link::ThreadNews;
+use rookery_core::{
+    Core, FollowedThread, ItemChange, News, Notice, NoticeBody, PlacedItem, RequestChange,
+    Subscription, Topics,
+};
+use rookery_model::{self as model, Item, ItemId, ItemStatus, ThreadId};
+use rookery_view::link::{ThreadNews, bound};
 use rookery_view::prose::Prose;
 
 use crate::make;
 
-/// Items that may wait to be told; beyond them the thread is read anew.
-const MOST_ITEMS: usize = 256;
+/// An open thread, and what happens in it.
+pub(crate) struct OpenThread {
+    news: Subscription,
+    feed: Feed,
+}
+
+impl OpenThread {
+    /// Follows a thread; what is read of it afterwards misses nothing.
+    pub(crate) async fn new(core: &Core, id: ThreadId) -> model::Result<OpenThread> {
+        let news = core.log().subscribe(Topics::NOTICES.of_thread(id), None);
+        let thread = core.threads().follow(id).await?;
+        Ok(OpenThread { news, feed: Feed::new(thread) })
+    }
+
+    pub(crate) fn id(&self) -> ThreadId {
+        self.feed.thread.id()
+    }
+
+    /// Waits until something happens; true if it may show around the thread as well.
+    pub(crate) async fn wait(&mut self, core: &Core) -> bool {
+        match self.news.next().await {
+            Ok(news) => self.feed.hear(&news),
+            Err(error) => {
+                // Cut off for being too far behind. A daemon that stops ends its viewers by itself.
+                if error.kind() != model::ErrorKind::Busy {
+                    return std::future::pending().await;
+                }
+                let topics = Topics::NOTICES.of_thread(self.id());
+                self.news = core.log().subscribe(topics, None);
+                self.tell_anew();
+                false
+            }
+        }
+    }
+
+    /// What the viewer has may be anything by now.
+    pub(crate) fn tell_anew(&mut self) {
+        self.feed.tell_anew();
+    }
+
+    pub(crate) fn is_due(&self) -> bool {
+        self.feed.is_due()
+    }
+
+    /// What is to be told now, as much as a frame may have.
+    pub(crate) fn take(&mut self, core: &Core) -> Vec<ThreadNews> {
+        self.feed.take(core)
+    }
+}
 
 /// What was heard and not told yet.
-pub(crate) struct Feed {
-    thread: ThreadId,
-    /// Items that are being written, as far as they are known.
-    growing: BTreeMap<String, Growing>,
+struct Feed {
+    thread: FollowedThread,
     /// Items that have to be told.
-    due: BTreeMap<String, TurnId>,
-    whole: BTreeMap<String, Item>,
+    due: BTreeSet<ItemId>,
+    /// Items that grow, as the viewer has them.
+    growing: BTreeMap<ItemId, Growing>,
     is_head_due: bool,
 }
 
 /// An item that grows.
-#[derive(Default)]
 struct Growing {
+    text: String,
     prose: Prose,
-    /// The first block that the viewer does not have as it is by now.
-    from: Option<usize>,
+    is_cut: bool,
+}
+
+impl Growing {
+    fn new(item: &Item) -> Growing {
+        let (text, is_cut) = said(item);
+        let mut prose = Prose::default();
+        prose.push(&text);
+        Growing { text, prose, is_cut }
+    }
+
+    /// The first block that is another by now, if there is one; an error if the item is not what it was
+    /// with more behind it.
+    fn grow(&mut self, item: &Item) -> Result<Option<usize>, ()> {
+        let (text, is_cut) = said(item);
+        let more = text.strip_prefix(&self.text).filter(|_| is_cut == self.is_cut).ok_or(())?;
+        if more.is_empty() {
+            return Ok(None);
+        }
+        self.text.push_str(more);
+        Ok(Some(self.prose.push(more)))
+    }
+}
+
+/// What an item that may grow says so far, and whether that is more than is told.
+fn said(item: &Item) -> (String, bool) {
+    let mut text = make::said(item);
+    let cut = text.floor_char_boundary(bound::ITEM_BYTES);
+    let is_cut = cut < text.len();
+    text.truncate(cut);
+    (text, is_cut)
 }
 
 impl Feed {
-    pub(crate) fn new(thread: ThreadId) -> Feed {
-        Feed {
-            thread,
-            growing: BTreeMap::new(),
-            due: BTreeMap::new(),
-            whole: BTreeMap::new(),
-            is_head_due: false,
-        }
+    fn new(thread: FollowedThread) -> Feed {
+        Feed { thread, due: BTreeSet::new(), growing: BTreeMap::new(), is_head_due: false }
     }
 
-    /// Takes what happened.
-    pub(crate) fn hear(&mut self, body: &NoticeBody) {
-        if let NoticeBody::Item(turn, change) = body {
-            self.hear_item(*turn, change);
-        } else {
-            self.is_head_due = true;
+    /// Takes what happened; true if it may show around the thread as well.
+    fn hear(&mut self, news: &[News]) -> bool {
+        let mut shows_around = false;
+        for one in news {
+            match one {
+                News::Notice(notice) => {
+                    let Notice { thread, body, .. } = &**notice;
+                    if *thread == Some(self.thread.id()) {
+                        self.hear_body(body);
+                    }
+                    shows_around |= matches!(body, NoticeBody::Thread(_) | NoticeBody::Turn(_));
+                }
+                // Whatever came to its end since then is told of; what goes on may have grown.
+                News::DeltasMissed(_) => self.due.extend(self.thread.in_progress()),
+                News::EventsMissed(_) | News::Event(_) => {}
+            }
         }
-        if self.due.len() > MOST_ITEMS {
-            self.lose();
-        }
+        shows_around
     }
 
-    fn hear_item(&mut self, turn: TurnId, change: &ItemChange) {
-        let name = match change {
-            ItemChange::Started(item) | ItemChange::Completed(item) => {
-                let growing = self.growing.entry(item.id.to_string()).or_default();
-                // What is added later goes on from here.
-                *growing = Growing::default();
-                growing.prose.push(make::said(item));
-                self.whole.insert(item.id.to_string(), (**item).clone());
-                item.id.to_string()
+    fn hear_body(&mut self, body: &NoticeBody) {
+        match body {
+            NoticeBody::Item(_, ItemChange::Started(item) | ItemChange::Completed(item)) => {
+                self.tell_whole(item.id.clone());
             }
-            ItemChange::Delta(item, delta) => {
-                let text = match delta {
-                    Delta::Text { text, .. }
-                    | Delta::Thought { text }
-                    | Delta::Summary { text, .. } => text.as_str(),
-                    Delta::SummaryPart { .. } => "\n\n",
-                };
-                let growing = self.growing.entry(item.to_string()).or_default();
-                let from = growing.prose.push(text);
-                growing.from = Some(growing.from.map_or(from, |known| known.min(from)));
-                item.to_string()
-            }
+            NoticeBody::Item(_, ItemChange::Delta(item, _)) => drop(self.due.insert(item.clone())),
             // The end of what a tool writes is in its item.
-            ItemChange::Output(..) => return,
-        };
-        self.due.insert(name, turn);
+            NoticeBody::Item(_, ItemChange::Output(..)) => {}
+            NoticeBody::Request(
+                RequestChange::Asked(request)
+                | RequestChange::Part(request)
+                | RequestChange::Settled(request, _),
+            ) => {
+                self.is_head_due = true;
+                // It shows in the item of the call that waits for it.
+                let item = self.thread.item_of_call(request.turn(), &request.call_id);
+                if let Some(item) = item {
+                    self.tell_whole(item);
+                }
+            }
+            NoticeBody::Thread(_)
+            | NoticeBody::Turn(_)
+            | NoticeBody::Trace(_)
+            | NoticeBody::Runner(_)
+            | NoticeBody::Team(_)
+            | NoticeBody::Settings(_)
+            | NoticeBody::Files(_)
+            | NoticeBody::Plan(_)
+            | NoticeBody::Task(_)
+            | NoticeBody::Workflow(_)
+            | NoticeBody::Memory(_)
+            | NoticeBody::Import(_)
+            | NoticeBody::Marketplace(_)
+            | NoticeBody::Media(_)
+            | NoticeBody::Warning(_) => self.is_head_due = true,
+        }
     }
 
-    /// Something was missed: the head is told, and what is whole when it is.
-    pub(crate) fn lose(&mut self) {
+    fn tell_whole(&mut self, item: ItemId) {
+        self.growing.remove(&item);
+        self.due.insert(item);
+    }
+
+    fn tell_anew(&mut self) {
         self.growing.clear();
-        self.due.clear();
-        self.whole.clear();
+        self.due.extend(self.thread.newest(bound::THREAD_ITEMS as usize));
         self.is_head_due = true;
     }
 
-    /// What is to be told now.
-    pub(crate) fn take(&mut self, core: &Core) -> Vec<ThreadNews> {
-        let thread = self.thread.to_string();
+    fn is_due(&self) -> bool {
+        self.is_head_due || !self.due.is_empty()
+    }
+
+    fn take(&mut self, core: &Core) -> Vec<ThreadNews> {
         let mut news = Vec::new();
-        for (item, turn) in std::mem::take(&mut self.due) {
-            if let Some(whole) = self.whole.remove(&item) {
-                let whole = make::item(core, turn, &whole, false);
-                news.push(ThreadNews {
-                    thread: thread.clone(),
-                    item,
-                    whole: Some(Box::new(whole)),
-                    ..ThreadNews::default()
-                });
+        let id = self.thread.id();
+        if std::mem::take(&mut self.is_head_due)
+            && let Some(seen) = core.threads().get(id)
+        {
+            let head = Some(Box::new(make::head(core, &seen, &make::Ends::new(core))));
+            news.push(ThreadNews { thread: id.to_string(), head, ..ThreadNews::default() });
+        }
+        let due = std::mem::take(&mut self.due);
+        let mut items: Vec<PlacedItem> =
+            due.iter().filter_map(|item| self.thread.item(item)).collect();
+        items.sort_by_key(|item| item.position);
+        let mut room = bound::FRAME_THREAD_BYTES;
+        for placed in items {
+            if room == 0 {
+                self.due.insert(placed.item.id);
                 continue;
             }
-            let Some(growing) = self.growing.get_mut(&item) else { continue };
-            let first = growing.from.take().unwrap_or(0);
-            let from = u32::try_from(first).unwrap_or(u32::MAX);
-            let blocks = growing.prose.blocks().iter().skip(first).cloned().collect();
-            news.push(ThreadNews {
-                thread: thread.clone(),
-                item,
-                from,
-                blocks,
-                ..ThreadNews::default()
-            });
-        }
-        if std::mem::take(&mut self.is_head_due)
-            && let Some(seen) = core.threads().get(self.thread)
-        {
-            let head = Some(Box::new(make::head(core, &seen)));
-            news.push(ThreadNews { thread, head, ..ThreadNews::default() });
+            if let Some(one) = self.news_of(core, &placed) {
+                room = room.saturating_sub(make::weight(&one));
+                news.push(one);
+            }
         }
         news
+    }
+
+    fn news_of(&mut self, core: &Core, placed: &PlacedItem) -> Option<ThreadNews> {
+        let item = &placed.item;
+        let news = ThreadNews {
+            thread: self.thread.id().to_string(),
+            item: item.id.to_string(),
+            ..ThreadNews::default()
+        };
+        if let Some(growing) = self.growing.get_mut(&item.id)
+            && let Ok(grown) = growing.grow(item)
+        {
+            let first = grown?;
+            let blocks = growing.prose.blocks().iter().skip(first).cloned().collect();
+            let from = u32::try_from(first).unwrap_or(u32::MAX);
+            return Some(ThreadNews { from, blocks, ..news });
+        }
+        self.growing.remove(&item.id);
+        if item.status == ItemStatus::InProgress && make::grows(item) {
+            self.growing.insert(item.id.clone(), Growing::new(item));
+        }
+        let whole = make::item(core, placed.turn, item);
+        Some(ThreadNews { whole: Some(Box::new(whole)), ..news })
     }
 }

@@ -2,7 +2,7 @@
 
 use rookery_core::{self as core, Core, OutputStream, Topics};
 use rookery_model as model;
-use rookery_wire::{Outbox, rpc};
+use rookery_wire::{Outbox, rights::Needs, rpc};
 
 use crate::{
     Cx, Error, notification,
@@ -14,7 +14,13 @@ pub(crate) async fn attach(cx: Cx, params: Attach) -> Result<Attached, Error> {
     let view =
         if params.shown { cx.core.terminals().show_where_caller_is(terminal.id())? } else { None };
     match (params.rows, params.cols) {
-        (Some(rows), Some(cols)) => resize(&terminal, model::Size::new(rows, cols)?).await?,
+        (Some(rows), Some(cols)) => {
+            if !cx.allowed.admits(Needs::Full) {
+                let why = "this connection may follow a terminal, but not change its size";
+                return Err(model::Error::new(model::ErrorKind::Denied, why).into());
+            }
+            resize(&terminal, model::Size::new(rows, cols)?).await?;
+        }
         (None, None) => {}
         (rows, _) => {
             let missing = if rows.is_some() { "cols" } else { "rows" };

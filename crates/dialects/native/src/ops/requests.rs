@@ -26,13 +26,7 @@ pub(crate) async fn answer(cx: Cx, params: AnswerRequest) -> Result<Answered, Er
             return Err(Error::invalid("approved", "give either approved or answers"));
         }
     };
-    if let Some(shown) = &params.shown
-        && let Some(request) = cx.core.requests().get(id)
-        && cx.core.requests().digest(&request) != *shown
-    {
-        let message = "what waits now is not what was shown; look at it again";
-        return Err(model::Error::conflict(message).into());
-    }
+    let answer = Resolution::from(answer).as_shown(params.shown);
     let resolved = cx.core.requests().resolve(id, answer, cx.by()).await?;
     Ok(Answered { id: id.to_string(), settled: resolved.is_now() })
 }

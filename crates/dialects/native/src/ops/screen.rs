@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use rookery_core::Shows;
+use rookery_core::{self as core, Shows, TerminalHandle};
 use rookery_model as model;
-use rookery_term::{Detail, Matcher, Pattern};
+use rookery_term::matcher::Facts;
+use rookery_term::{Detail, Matcher, Pattern, Snapshot};
 
 use crate::{
     Cx, Error,
-    text::Exposure,
+    text::{Exposure, redacted_below},
     wire::{Cursor, Dump, Dumped, Exit, Size, Wait, WaitKind, Waited},
 };
 
@@ -18,12 +19,9 @@ const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
     let terminal = cx.terminal(params.terminal)?;
-    let snapshot = terminal.snapshot(Detail::Text);
-    let text = match params.history {
-        0 => snapshot.plain_text().to_owned(),
-        rows => terminal.text(rows),
-    };
-    let (text, redacted) = Exposure::from_request(cx.redacts(params.redact)).apply(text);
+    let Seen { snapshot, above, text } = Seen::new(&terminal, params.history);
+    let exposure = Exposure::from_request(cx.redacts(params.redact));
+    let (text, redacted) = exposure.apply_below(&above, text);
     Ok(Dumped {
         text,
         redacted,
@@ -38,17 +36,46 @@ pub(crate) async fn dump(cx: Cx, params: Dump) -> Result<Dumped, Error> {
     })
 }
 
+/// The screen, its text with this number of rows of history, and what stands right before that, as far as a
+/// secret may begin in it.
+struct Seen {
+    snapshot: Snapshot,
+    above: String,
+    text: String,
+}
+
+impl Seen {
+    fn new(terminal: &TerminalHandle, history: usize) -> Self {
+        terminal.look(|core::Looked { screen, .. }| {
+            let snapshot = screen.view(Detail::Text);
+            let text = match history {
+                0 => snapshot.plain_text().to_owned(),
+                rows => screen.text_with_history(rows),
+            };
+            let first = screen.first_row().saturating_sub(history as u64);
+            let around = first.saturating_sub(screen.around_secrets(first..first).start);
+            let more = usize::try_from(around).unwrap_or(usize::MAX).saturating_add(history);
+            let mut above = screen.text_with_history(more);
+            above.truncate(above.len().saturating_sub(text.len()));
+            Self { snapshot, above, text }
+        })
+    }
+}
+
 /// The one condition of a request.
 struct Condition {
     kind: WaitKind,
     /// None if the screen is not what says it.
     matcher: Option<Matcher>,
     pattern: Option<Pattern>,
+    /// Whether text is what says it.
+    reads: bool,
 }
 
 impl Condition {
     fn new(kind: WaitKind, matcher: Matcher) -> Self {
-        Self { kind, matcher: Some(matcher), pattern: None }
+        let reads = matches!(kind, WaitKind::Text | WaitKind::TranscriptText);
+        Self { kind, matcher: Some(matcher), pattern: None, reads }
     }
 
     fn of(params: &Wait) -> Result<Self, Error> {
@@ -71,7 +98,12 @@ impl Condition {
             given.push(Self::new(WaitKind::Stable, Matcher::ScreenStable(quiet)));
         }
         if params.needs_input == Some(true) {
-            given.push(Self { kind: WaitKind::NeedsInput, matcher: None, pattern: None });
+            given.push(Self {
+                kind: WaitKind::NeedsInput,
+                matcher: None,
+                pattern: None,
+                reads: false,
+            });
         }
         match (given.pop(), given.is_empty()) {
             (Some(condition), true) => Ok(condition),
@@ -88,7 +120,12 @@ impl Condition {
         }
         let pattern = Pattern::new(source);
         let matcher = Matcher::ScreenRegex(pattern.clone());
-        Ok(Self { kind: WaitKind::Regex, matcher: Some(matcher), pattern: Some(pattern) })
+        Ok(Self {
+            kind: WaitKind::Regex,
+            matcher: Some(matcher),
+            pattern: Some(pattern),
+            reads: true,
+        })
     }
 }
 
@@ -98,15 +135,16 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
     let terminal = cx.terminal(params.terminal)?;
     let begun = Instant::now();
     let (elapsed, text) = match condition.matcher {
+        Some(matcher) if condition.reads && cx.redacts(false) => {
+            let text = until_shown(&terminal, &matcher);
+            (begun.elapsed(), in_time(timeout, text).await?)
+        }
         Some(matcher) => {
             let waited = terminal.wait(matcher, Detail::Text, timeout).await?;
             (waited.elapsed, waited.matched.snapshot.plain_text().to_owned())
         }
         None => {
-            let waiting = until_input_is_needed(&cx, terminal.id());
-            let timed_out =
-                |_| model::Error::new(model::ErrorKind::Timeout, "the time to wait ran out");
-            tokio::time::timeout(timeout, waiting).await.map_err(timed_out)??;
+            in_time(timeout, until_input_is_needed(&cx, terminal.id())).await?;
             (begun.elapsed(), terminal.snapshot(Detail::Text).plain_text().to_owned())
         }
     };
@@ -121,6 +159,64 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, Error> {
         exit: exit_of(&cx, terminal.id()),
         text: params.include_text.then_some(text),
     })
+}
+
+async fn in_time<T>(
+    timeout: Duration,
+    waiting: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let timed_out = |_| model::Error::new(model::ErrorKind::Timeout, "the time to wait ran out");
+    tokio::time::timeout(timeout, waiting).await.map_err(timed_out)?
+}
+
+/// What a condition is judged by for those who may not see secrets, so that none can be guessed piece by
+/// piece.
+struct Shown {
+    screen: String,
+    transcript: String,
+}
+
+impl Facts for Shown {
+    fn screen_text(&self) -> &str {
+        &self.screen
+    }
+
+    fn transcript_tail(&self) -> &str {
+        &self.transcript
+    }
+
+    fn cursor(&self) -> (u16, u16) {
+        (0, 0)
+    }
+
+    fn stable_for(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn has_exited(&self) -> bool {
+        false
+    }
+}
+
+/// Waits until a condition on text holds for what is shown without secrets; gives the text of the screen.
+async fn until_shown(terminal: &TerminalHandle, matcher: &Matcher) -> Result<String, Error> {
+    let mut progress = terminal.progress();
+    loop {
+        let is_finished = progress.borrow_and_update().is_finished;
+        let seen = terminal.wait(Matcher::All(Vec::new()), Detail::Text, Duration::ZERO).await?;
+        let tail = seen.matched.transcript_tail;
+        let Seen { above, text, .. } = Seen::new(terminal, 0);
+        let shown = Shown {
+            screen: redacted_below(&above, &text).into_owned(),
+            transcript: redacted_below(tail.context(), tail.text()).into_owned(),
+        };
+        if matcher.holds(&shown) {
+            return Ok(shown.screen);
+        }
+        if is_finished || progress.changed().await.is_err() {
+            return Err(model::Error::closed("the program in the terminal has ended").into());
+        }
+    }
 }
 
 /// Waits until what runs in a terminal needs input: an approval waits, a dialog stands there, or its

@@ -26,6 +26,8 @@ pub struct Differ {
     scene: Scene,
     /// Whether the scene is to be sent whole.
     scene_lost: bool,
+    /// Whether parts of it are still to be sent.
+    is_scene_behind: bool,
     terms: BTreeMap<u64, Sent>,
     numbers: Numbers,
     /// Whether numbers were begun anew and the viewer does not have all of the view since.
@@ -82,11 +84,29 @@ impl Differ {
         } else {
             std::mem::take(&mut self.scene)
         };
-        let news = now.since(&known);
+        let mut news = now.since(&known);
+        self.is_scene_behind = news.shrink(bound::SCENE_BYTES);
+        self.scene = match self.is_scene_behind {
+            true => {
+                let mut told = known;
+                told.apply(news.clone());
+                told
+            }
+            false => now.clone(),
+        };
+        if let Some(panes) = &news.panes {
+            // The mirror forgets what these do not name.
+            let in_view = panes.iter().flat_map(|panes| &panes.areas).map(|area| area.t);
+            self.retain(&in_view.collect());
+        }
         if !news.is_empty() {
             self.draft.scene.get_or_insert_with(Box::default).apply(news);
         }
-        self.scene = now.clone();
+    }
+
+    /// Whether parts of the scene are left that had no room in the last frame.
+    pub fn is_scene_behind(&self) -> bool {
+        self.is_scene_behind
     }
 
     /// Puts what is new about a terminal into the draft. Rows beyond the bound of a frame wait for the
@@ -116,7 +136,9 @@ impl Differ {
 
     /// Whether something is left that had no room in the last frame: rows, or numbers for styles.
     pub fn is_behind(&self) -> bool {
-        self.numbers.are_used_up() || self.terms.values().any(Sent::is_behind)
+        self.is_scene_behind
+            || self.numbers.are_used_up()
+            || self.terms.values().any(Sent::is_behind)
     }
 
     /// Ends the draft: gives the frame to send, or nothing if there is nothing new. `rest` has what is no

@@ -1,9 +1,11 @@
 //! What is new about one terminal.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rookery_term::redact::Policy;
 use rookery_term::{Colors, Mark, Screen};
 
 use super::super::{
@@ -42,6 +44,18 @@ impl<'a> TermNow<'a> {
     fn view(&self) -> View {
         let (first, oldest) = (self.screen.first_row(), self.screen.oldest_shown());
         View { top: self.top.map_or(first, |top| top.clamp(oldest, first)), first, oldest }
+    }
+
+    /// Links as the viewer may see them.
+    fn told_links(&self, mut links: Vec<(u32, String)>) -> Vec<(u32, String)> {
+        if self.mask.is_some() {
+            for (_, uri) in &mut links {
+                if let Cow::Owned(hidden) = Policy::ours().redact(uri) {
+                    *uri = hidden;
+                }
+            }
+        }
+        links
     }
 
     fn encode(
@@ -121,7 +135,7 @@ impl Sent {
         self.compare(now, &mut known, &mut entry);
         self.changed_rows(now, &mut known, &mut entry, numbers, room);
         entry.styles = std::mem::take(&mut self.table.new_styles);
-        entry.links = std::mem::take(&mut self.table.new_links);
+        entry.links = now.told_links(std::mem::take(&mut self.table.new_links));
         entry.found.clone_from(&now.found);
         let is_news = entry != Term { t: entry.t, seq: entry.seq, ..Term::default() };
         if is_news && check && !self.is_behind {
@@ -243,7 +257,7 @@ impl Sent {
         });
         // The next frame has them as well, since it may be read before this answer.
         found.styles = self.table.new_styles[known.0..].to_vec();
-        found.links = self.table.new_links[known.1..].to_vec();
+        found.links = now.told_links(self.table.new_links[known.1..].to_vec());
         found
     }
 }

@@ -1,0 +1,139 @@
+//! A thread that a viewer has open while it goes on.
+
+use rookery_testkit::{PATIENCE, TestDaemon, eventually};
+use serde_json::{Value, json};
+
+use super::Link;
+use crate::roder_link::{Peer, script};
+
+/// An open thread as a face puts it together.
+struct Page {
+    thread: String,
+    items: Vec<Value>,
+    /// Frames that were taken.
+    taken: usize,
+}
+
+impl Page {
+    fn open(link: &mut Link, thread: &str) -> Page {
+        let shown = link.call("rookery/view/thread/open", json!({"thread": thread}));
+        let items = shown["items"].as_array().unwrap().clone();
+        // Frames come behind the reply.
+        Page {
+            thread: shown["thread"].as_str().unwrap().to_owned(),
+            items,
+            taken: link.frames.len(),
+        }
+    }
+
+    fn take(&mut self, frame: &Value) {
+        for news in frame["threads"].as_array().into_iter().flatten() {
+            assert_eq!(news["thread"], self.thread);
+            let id = match &news["item"] {
+                Value::String(id) if !id.is_empty() => id.clone(),
+                _ => continue,
+            };
+            let known = self.items.iter_mut().find(|item| item["id"] == id);
+            if let Some(whole) = news.get("whole") {
+                match known {
+                    Some(item) => *item = whole.clone(),
+                    None => self.items.push(whole.clone()),
+                }
+                continue;
+            }
+            let item = known.expect("an item that grows was told of before");
+            let from = usize::try_from(news["from"].as_u64().unwrap()).unwrap();
+            let blocks = item["blocks"].as_array_mut().expect("it has blocks");
+            assert!(from <= blocks.len(), "{news}");
+            blocks.truncate(from);
+            blocks.extend(news["blocks"].as_array().unwrap().iter().cloned());
+        }
+    }
+
+    /// Reads frames until what was put together is as wanted.
+    #[track_caller]
+    fn wait(&mut self, link: &mut Link, is_it: impl Fn(&[Value]) -> bool) {
+        loop {
+            let new: Vec<Value> = link.frames[self.taken..].to_vec();
+            self.taken += new.len();
+            new.iter().for_each(|frame| self.take(frame));
+            if is_it(&self.items) {
+                return;
+            }
+            let message = link.lines.next_json().expect("the connection is open");
+            link.take(message);
+        }
+    }
+}
+
+fn says(items: &[Value], text: &str) -> bool {
+    items.iter().any(|item| item["kind"] == "agent" && item["blocks"].to_string().contains(text))
+}
+
+#[test]
+fn a_thread_that_is_opened_while_it_is_written_has_its_beginning() {
+    let daemon = TestDaemon::start();
+    let mut roder = Peer::to(&daemon);
+    let thread = roder.thread(daemon.home().path());
+    let words: Vec<String> = (0..40).map(|number| format!("word{number}")).collect();
+    let text = format!("# Begin\n\n{}\n\nthe end", words.join(" "));
+    let step = json!([{ "text": text, "chunks": 20, "delayMs": 100 }]);
+    let turn = roder.turn(&thread, &script(&step));
+    let mut link = Link::open(&daemon, json!({}));
+    let mut page = eventually("it is being written", PATIENCE, || {
+        let page = Page::open(&mut link, &thread);
+        says(&page.items, "Begin").then_some(page)
+    });
+    page.wait(&mut link, |items| says(items, "the end"));
+    roder.until_over(&turn);
+    page.wait(&mut link, |items| items.iter().all(|item| item["status"] == "done"));
+    let whole = Page::open(&mut link, &thread);
+    assert_eq!(page.items, whole.items);
+}
+
+#[test]
+fn a_request_shows_in_the_item_of_its_call_while_it_waits() {
+    let daemon = TestDaemon::start();
+    let mut roder = Peer::to(&daemon);
+    let thread = roder.thread(daemon.home().path());
+    let mut link = Link::open(&daemon, json!({}));
+    let mut page = Page::open(&mut link, &thread);
+    let write = json!({"path": "made", "content": "x"});
+    let steps = json!([{"text": "I write", "tool": "write_file", "args": write}, {"hang": true}]);
+    roder.turn(&thread, &script(&steps));
+    let waits = |item: &Value| item["status"] == "waiting" && item["request"].is_string();
+    page.wait(&mut link, |items| items.iter().any(waits));
+    let request = page.items.iter().find(|item| waits(item)).unwrap()["request"].clone();
+    link.call("rookery/requests/answer", json!({"id": request, "approved": true}));
+    // The turn goes on, and the item does not say that it waits.
+    page.wait(&mut link, |items| {
+        items.iter().any(|item| item["kind"] == "edit" && item["status"] == "done")
+    });
+    assert!(!page.items.iter().any(waits), "{:?}", page.items);
+    assert!(!page.items.iter().any(|item| item.get("request").is_some()));
+}
+
+#[test]
+fn a_page_that_was_left_tells_no_more_of_its_thread() {
+    let daemon = TestDaemon::start();
+    let mut roder = Peer::to(&daemon);
+    let thread = roder.thread(daemon.home().path());
+    let mut link = Link::open(&daemon, json!({}));
+    link.call("rookery/view/go", json!({"page": "thread", "thread": thread}));
+    let mut page = Page::open(&mut link, &thread);
+    let turn = roder.turn(&thread, "one");
+    roder.until_over(&turn);
+    page.wait(&mut link, |items| items.iter().any(|item| item["kind"] == "agent"));
+    link.call("rookery/view/go", json!({"page": "inbox"}));
+    link.wait_frame(|frame| frame["scene"]["page"]["page"] == "inbox");
+    link.frames.clear();
+    let turn = roder.turn(&thread, "two");
+    roder.until_over(&turn);
+    // Its state is told all the same.
+    link.wait_frame(|frame| frame["scene"]["inbox"]["categories"]["completed"] == 1);
+    assert!(link.frames.iter().all(|frame| frame.get("threads").is_none()), "{:?}", link.frames);
+    // One that is gone is no page.
+    let gone = "01900000-0000-7000-8000-000000000000";
+    let refused = link.try_call("rookery/view/go", json!({"page": "thread", "thread": gone}));
+    assert_eq!(refused["error"]["code"], -32010, "{refused}");
+}
