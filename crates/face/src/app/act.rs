@@ -190,6 +190,12 @@ impl App {
         self.copy = Some(CopyMode::new(terminal, (row, cursor.col)));
     }
 
+    /// Copies what was selected by a drag, for a click with the middle button.
+    pub(crate) fn copy_dragged(&mut self, t: u64) {
+        let to = vec![ClipTarget::Selection];
+        self.call(Ask::CopyDragged, method::COPY, Copy { t, to });
+    }
+
     /// Copies what is selected, wherever that is.
     pub(crate) fn copy_selection(&mut self, _cx: &Cx<'_>) {
         let Some(selection) = self.selection else {

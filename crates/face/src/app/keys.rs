@@ -49,6 +49,10 @@ impl App {
         if self.palette_key(cx, press) || self.rename_key(cx, press) {
             return;
         }
+        // Also where these chords are actions of the face.
+        if self.find.is_some() && super::find::is_option(press) {
+            return self.find_key(cx, press);
+        }
         match self.keymap.meaning(press) {
             Meaning::Prefix => self.prefix = true,
             Meaning::Action(action) => self.run(cx, &action),

@@ -8,7 +8,7 @@ use rookery_view::link::{
 };
 use serde_json::json as value;
 
-use super::{App, Ask, Cx, Effect, Hit, Input, Selection};
+use super::{App, Ask, Choice, Cx, Effect, Hit, Input, Selection};
 
 /// Within this time a second click is a double click.
 const DOUBLE: u64 = 400;
@@ -200,6 +200,7 @@ impl App {
         let at = (top + u64::from(row), col);
         let modifier = match self.settings.link_modifier.as_str() {
             "alt" => event.mods.alt,
+            "super" if self.around.is_window => self.has_super,
             _ => event.mods.ctrl,
         };
         match button {
@@ -210,7 +211,13 @@ impl App {
             MouseButton::Middle if self.around.is_window => self.push(Effect::Paste(true)),
             // The daemon has the selection that was copied last.
             MouseButton::Middle => self.paste_from(Some(t), link::ClipTarget::Selection),
-            MouseButton::Right => self.open_menu(cx, &Hit::Pane(t), (event.col, event.row)),
+            MouseButton::Right => {
+                self.open_menu(cx, &Hit::Pane(t), (event.col, event.row));
+                if let Some(menu) = &mut self.menu {
+                    let words = if self.around.is_window { "Open Link" } else { "Copy Link" };
+                    menu.rows.insert(2, (words.to_owned(), Choice::Link(t, at)));
+                }
+            }
             _ => {}
         }
     }
@@ -335,9 +342,12 @@ impl App {
                 if self.clicks.count == 1 {
                     self.call(Ask::Quiet, method::SELECT, select);
                 }
-                // A drag copies: in a terminal there is no other sign that text was taken.
-                if self.settings.copy_on_select != "off" {
-                    self.copy_selection(cx);
+                // A drag copies: in a terminal there is no other sign that text was taken. What was put
+                // into the system's clipboard on purpose stays there unless the user says otherwise.
+                match self.settings.copy_on_select.as_str() {
+                    "off" => {}
+                    "clipboard" => self.copy_selection(cx),
+                    _ => self.copy_dragged(selection.terminal),
                 }
             }
             Some(Drag::Program(t)) => {
