@@ -148,6 +148,14 @@ const XWD: Need = Need {
     fuzz_only: false,
 };
 
+/// A compositor of Wayland without a screen.
+const WESTON: Need = Need {
+    programs: &["weston"],
+    package: "weston",
+    without: "the window is not tested on Wayland",
+    fuzz_only: false,
+};
+
 /// A browser, for the page.
 const CHROMIUM: Need = Need {
     programs: &["chromium", "chromium-browser", "google-chrome"],
@@ -209,6 +217,7 @@ const ALL: &[Need] = &[
     XPROP,
     XWD,
     SETXKBMAP,
+    WESTON,
     CHROMIUM,
     CHROMEDRIVER,
 ];

@@ -3,7 +3,7 @@
 
 pub mod fixed;
 
-use rookery_view::link::{Cursor, Ended, Owner, Row, Scene, Style, TermSize, View};
+use rookery_view::link::{Cursor, Ended, Hex, Owner, Row, Scene, Style, TermSize, View};
 
 use crate::{Mirror, MirrorTerm};
 
@@ -25,6 +25,10 @@ pub trait Term {
     fn row(&self, number: u64) -> Option<&Row>;
     /// Its cursor.
     fn cursor(&self) -> Cursor;
+    /// The color that its program gave the cursor; none is the theme's.
+    fn cursor_color(&self) -> Option<Hex> {
+        None
+    }
     /// Its modes, bits of [`rookery_view::link::modes`].
     fn modes(&self) -> u32;
     /// How its program ended.
@@ -62,6 +66,10 @@ impl Term for MirrorTerm {
 
     fn cursor(&self) -> Cursor {
         self.cursor
+    }
+
+    fn cursor_color(&self) -> Option<Hex> {
+        self.cursor_color
     }
 
     fn modes(&self) -> u32 {

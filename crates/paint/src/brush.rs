@@ -4,8 +4,8 @@ use iced_core::text::{Alignment, LineHeight, Renderer as _, Shaping, Text, Wrapp
 use iced_core::{
     Border, Color, Font, Pixels, Point, Rectangle, Renderer as _, Shadow, Size, alignment, renderer,
 };
-use rookery_view::scene::Rgb;
 use rookery_view::scene::layout::{Rect, on_pixel};
+use rookery_view::scene::{Mood, Rgb};
 
 use crate::cost;
 use crate::fonts;
@@ -188,6 +188,35 @@ impl Brush<'_> {
         self.round(Rect::new(x - radius, y - radius, diameter, diameter), radius, color(rgb));
     }
 
+    /// A sign for how something fares, around a point: no two moods have the same shape.
+    pub(crate) fn sign(&mut self, x: f32, y: f32, size: f32, mood: Mood, rgb: Rgb) {
+        let (step, half) = (1.0 / self.scale.max(1.0), size / 2.0);
+        let fill = color(rgb);
+        match mood {
+            Mood::Working | Mood::Inactive => self.dot(x, y, size, rgb),
+            Mood::Finished => {
+                let ring = Rect::new(x - half, y - half, size, size);
+                let border = Border { color: fill, width: 2.0, radius: half.into() };
+                self.quad(ring, border, Color::TRANSPARENT);
+            }
+            Mood::Waiting => {
+                // A point higher than a dot, which would look larger at the same size.
+                let half = half + 1.0;
+                for (down, wide) in rows(half, step, |down| half - down.abs()) {
+                    self.fill(Rect::new(x - wide, y + down, 2.0 * wide, step), fill);
+                }
+            }
+            Mood::Failed => {
+                let arm = 2.0;
+                for (down, side) in rows(half, step, f32::abs) {
+                    for x in [x - side, x + side] {
+                        self.fill(Rect::new(x - arm / 2.0, y + down, arm, step), fill);
+                    }
+                }
+            }
+        }
+    }
+
     /// A plus in the middle of a rectangle.
     pub(crate) fn plus(&mut self, rect: Rect, rgb: Rgb) {
         const ARM: f32 = 9.0;
@@ -249,6 +278,15 @@ impl Brush<'_> {
     pub(crate) fn veil(&mut self, rect: Rect) {
         self.fill(rect, faded((0, 0, 0), 0.38));
     }
+}
+
+/// Rows of a figure: how far each is below its middle, and what it measures there.
+fn rows(half: f32, step: f32, of: impl Fn(f32) -> f32) -> impl Iterator<Item = (f32, f32)> {
+    let count = (2.0 * half / step).round() as usize;
+    (0..count).map(move |row| {
+        let down = row as f32 * step - half;
+        (down, of(down + step / 2.0))
+    })
 }
 
 /// Height of a line of text at a size.

@@ -217,6 +217,74 @@ pub(crate) fn marked_letter(cluster: &str) -> Option<&str> {
     (first.is_alphanumeric() && !is_key).then(|| &cluster[..at])
 }
 
+/// A picture of a person without the tone of its skin; none if it has none.
+pub(crate) fn without_tone(cluster: &str) -> Option<String> {
+    let is_tone = |c: char| ('\u{1f3fb}'..='\u{1f3ff}').contains(&c);
+    let plain = cluster.replace(is_tone, "");
+    (!plain.is_empty() && plain.len() < cluster.len()).then_some(plain)
+}
+
+/// As much of a letter with marks as a font has in one piece, and the marks that are left.
+pub(crate) fn composed(cluster: &str, font: Font, size: f32) -> (&str, &str) {
+    let Some(letter) = marked_letter(cluster) else { return (cluster, "") };
+    let ends = cluster.char_indices().map(|(start, _)| start).skip(2).chain([cluster.len()]);
+    let is_whole = |end: &usize| {
+        let shaped = paragraph(&cluster[..*end], font, size);
+        shaped.buffer().layout_runs().map(|run| run.glyphs.len()).sum::<usize>() == 1
+    };
+    let end = ends.take_while(is_whole).last().unwrap_or(letter.len());
+    cluster.split_at(end)
+}
+
+/// Where the pixels of a mark are, seen from the point where it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Drawn {
+    pub(crate) left: f32,
+    pub(crate) width: f32,
+    pub(crate) height: f32,
+    /// Whether it stands over letters, not under them.
+    pub(crate) is_above: bool,
+}
+
+/// How a mark is drawn by itself; none if it leaves no trace.
+pub(crate) fn drawn(mark: &str, font: Font, size: f32) -> Option<Drawn> {
+    thread_local! {
+        static DRAWN: RefCell<HashMap<(String, Font, u32), Option<Drawn>>> = RefCell::default();
+    }
+    let key = (mark.to_owned(), font, size.to_bits());
+    DRAWN.with_borrow_mut(|all| {
+        *remembered(all, key, || {
+            let shaped = paragraph(mark, font, size);
+            let glyph =
+                shaped.buffer().layout_runs().find_map(|run| run.glyphs.first().cloned())?;
+            let physical = glyph.physical((0.0, 0.0), 1.0);
+            let mut system = text::font_system().write().ok()?;
+            let mut cache = text::cosmic_text::SwashCache::new();
+            let image = cache.get_image_uncached(system.raw(), physical.cache_key)?;
+            let place = image.placement;
+            let (top, height) = (place.top as f32, place.height as f32);
+            Some(Drawn {
+                left: physical.x as f32 + place.left as f32,
+                width: place.width as f32,
+                height,
+                is_above: top - height / 2.0 > size * 0.2,
+            })
+        })
+    })
+}
+
+/// Whether a character is a mark that simply stands over, under or through any letter.
+fn is_plain_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{36f}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe20}'..='\u{fe2f}'
+    )
+}
+
 /// How a character or cluster fits a width.
 pub(crate) fn fit(cluster: &str, font: Font, size: f32, width: f32) -> Fit {
     thread_local! {
@@ -227,9 +295,11 @@ pub(crate) fn fit(cluster: &str, font: Font, size: f32, width: f32) -> Fit {
         *remembered(fits, key, || {
             let shaped = paragraph(cluster, font, size);
             let whole = shaped.min_bounds().width;
-            let mut glyphs = shaped.buffer().layout_runs().flat_map(|run| run.glyphs.iter());
-            let is_missing = whole <= 0.0 || glyphs.any(|glyph| glyph.glyph_id == 0);
+            let glyphs: Vec<_> =
+                shaped.buffer().layout_runs().flat_map(|run| run.glyphs.iter()).collect();
+            let is_missing = whole <= 0.0 || glyphs.iter().any(|glyph| glyph.glyph_id == 0);
             // A mark that another font draws beside its letter does not make the letter smaller.
+            let is_marked = marked_letter(cluster).is_some();
             let natural = match marked_letter(cluster) {
                 Some(letter) => measure(letter, font, size).min(whole),
                 None => whole,
@@ -237,7 +307,10 @@ pub(crate) fn fit(cluster: &str, font: Font, size: f32, width: f32) -> Fit {
             // A hair too wide is still the grid's own face.
             let shrink = if natural > width + 0.1 { width / natural } else { 1.0 };
             let left = ((width - natural * shrink) / 2.0).max(0.0);
-            let has_marks_beside = whole > natural + 0.5;
+            // One that takes no room of its own may still be drawn behind its letter.
+            let has_marks = cluster.chars().skip(1).all(is_plain_mark);
+            let has_marks_beside =
+                whole > natural + 0.5 || (has_marks && is_marked && glyphs.len() > 1);
             Fit { size: size * shrink, left, is_missing, has_marks_beside }
         })
     })

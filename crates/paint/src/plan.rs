@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rookery_view::scene::layout::{Bar, Hit, Layout, Point, Rect};
+use rookery_view::scene::layout::{Bar, FieldOf, Hit, Layout, Point, Rect};
 use rookery_view::scene::{Scene, Stage};
 
 use crate::chrome::{self, Look};
@@ -34,6 +34,7 @@ impl Plan {
         if matches!(scene.stage, Stage::Panes(_)) {
             chrome::headers(&look, &mut above);
         }
+        chrome::renames(&look, &mut above);
         chrome::drop_mark(&look, &mut above);
         chrome::overlays(&look, &mut above);
         if let Some(open) = &scene.menu {
@@ -59,8 +60,15 @@ impl Plan {
     pub fn hit(&self, point: Point) -> Hit {
         let floats = self.scene.lost.is_some() || self.scene.menu.is_some();
         let first = floats.then(|| at(&self.above, point)).flatten();
+        let boxes = match self.layout.hit_above(point) {
+            // Their fields are drawn, not laid out.
+            Some(Hit::Nothing) => at(&self.above, point)
+                .filter(|hit| matches!(hit, Hit::Field(FieldOf::Query | FieldOf::Question, _)))
+                .or(Some(Hit::Nothing)),
+            other => other,
+        };
         first
-            .or_else(|| self.layout.hit_above(point))
+            .or(boxes)
             .or_else(|| at(&self.above, point))
             .or_else(|| self.layout.hit_around(point))
             .or_else(|| at(&self.below, point))
@@ -95,6 +103,11 @@ impl Plan {
         all.find(|(_, hit)| *hit == wanted).map(|(rect, _)| *rect)
     }
 
+    /// Everything of the page that reacts, and where; what lies above comes last.
+    pub fn places(&self) -> impl Iterator<Item = (Rect, Hit)> {
+        self.below.hits.iter().chain(&self.above.hits).copied()
+    }
+
     /// The texts that are drawn around terminals, from first to last: for tests and for those who
     /// cannot see them.
     pub fn texts(&self) -> Vec<&str> {
@@ -116,7 +129,7 @@ fn at(sheet: &Sheet, point: Point) -> Option<Hit> {
 }
 
 /// The byte of a field that is nearest to a point.
-fn byte(sheet: &Sheet, of: rookery_view::scene::layout::FieldOf, point: Point) -> usize {
+fn byte(sheet: &Sheet, of: FieldOf, point: Point) -> usize {
     let apart = |rect: &Rect| (rect.y + rect.height / 2.0 - point.y).abs();
     let own = sheet.fields.iter().filter(|line| line.of == of);
     let nearest = own.min_by(|a, b| apart(&a.rect).total_cmp(&apart(&b.rect)));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use iced_core::Color;
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Point, Rect};
 use rookery_view::scene::pages::{Button, Field};
-use rookery_view::scene::{Rgb, Scene};
+use rookery_view::scene::{Mood, Rgb, Scene};
 
 use crate::brush::{Brush, Ink, Op, Side};
 use crate::fonts;
@@ -57,6 +57,8 @@ pub(crate) struct Sheet {
     pub(crate) caret: Option<Rect>,
     /// Whether the end of the card's text is in view.
     pub(crate) end_is_seen: bool,
+    /// Where the text of a card within a longer text ends.
+    pub(crate) card_end: Option<f32>,
     scale: f32,
     hover: Option<Point>,
 }
@@ -102,6 +104,10 @@ impl Sheet {
 
     pub(crate) fn dot(&mut self, x: f32, y: f32, diameter: f32, rgb: Rgb) {
         self.brush().dot(x, y, diameter, rgb);
+    }
+
+    pub(crate) fn sign(&mut self, x: f32, y: f32, size: f32, mood: Mood, rgb: Rgb) {
+        self.brush().sign(x, y, size, mood, rgb);
     }
 
     /// Something reacts there.
@@ -170,6 +176,7 @@ impl Sheet {
         self.links.extend(other.links);
         let lines = other.fields.into_iter();
         self.fields.extend(lines.map(|line| FieldLine { rect: moved(line.rect), ..line }));
+        self.card_end = other.card_end.map(|end| end + y).or(self.card_end);
         self.caret = other.caret.map(moved).filter(|rect| is_seen(*rect)).or(self.caret);
         self.layer(before);
     }

@@ -150,13 +150,16 @@ fn a_thread_shows_its_newest_and_its_request_in_its_place() {
     for hit in [
         Hit::Item(3),
         Hit::Item(5),
-        Hit::Button(Button::Approve),
-        Hit::Button(Button::Deny),
         Hit::Field(FieldOf::Composer, 0),
         Hit::Button(Button::Send),
         Hit::Button(Button::Mode),
     ] {
         finds(&plan, hit);
+    }
+    // Its buttons say which item they belong to.
+    for wanted in [Button::Approve, Button::Deny] {
+        let of_item = |hit| matches!(hit, Hit::ItemButton(_, button) if button == wanted);
+        assert!(plan.places().any(|(_, hit)| of_item(hit)), "{wanted:?}");
     }
     let mut older = scene;
     older.window.height = 420.0;
@@ -403,6 +406,68 @@ fn a_letter_with_marks_is_as_large_as_without() {
     }
 }
 
+/// The pixels of a cell of a terminal with this text, and of the one after it.
+fn two_cells(text: &str) -> [usize; 2] {
+    let scene = sized(10, 40, format!("\x1b[?25l{text}").as_bytes());
+    let place = Layout::of(&scene).terminals[0].cells;
+    let canvas = draw(&scene, 2);
+    [0, 1].map(|col| {
+        let cell = place.columns(0, col, 1);
+        let pixels = Rect::new(cell.x * 2.0, cell.y * 2.0, cell.width * 2.0, cell.height * 2.0);
+        canvas.ink(pixels, (0x16, 0x18, 0x1d))
+    })
+}
+
+#[test]
+fn every_mark_stands_over_its_letter_and_none_in_the_next_cell() {
+    for text in ["o\u{302}\u{301}", "\u{1ea1}\u{308}", "q\u{307}", "x\u{302}\u{301}"] {
+        let (marked, letter) =
+            (two_cells(text), two_cells(&text[..text.chars().next().unwrap().len_utf8()]));
+        assert_eq!(marked[1], 0, "{text}");
+        assert!(marked[0] > letter[0], "{text}: {marked:?} {letter:?}");
+    }
+}
+
+#[test]
+fn a_line_above_text_is_drawn_at_the_top_of_its_cells() {
+    let scene = sized(10, 40, b"\x1b[?25l\x1b[53m  \x1b[55m  ");
+    let place = Layout::of(&scene).terminals[0].cells;
+    let canvas = draw(&scene, 1);
+    let top = |col: u16| Rect { height: 1.0, ..place.columns(0, col, 1) };
+    let ink = |col: u16| canvas.ink(top(col), (0x16, 0x18, 0x1d));
+    assert_eq!((ink(0), ink(1), ink(2)), (8, 8, 0));
+}
+
+#[test]
+fn a_person_whose_tone_no_font_has_is_drawn_without_it() {
+    let (toned, plain) = (two_cells("\u{1f44d}\u{1f3fd}"), two_cells("\u{1f44d}"));
+    assert_eq!(toned[0] > 0, plain[0] > 0);
+}
+
+#[test]
+fn rows_of_the_same_letters_look_the_same_at_every_scale() {
+    let text = "\x1b[?25l".to_owned() + &["Hxg|\u{2502}"; 10].join("\r\n");
+    let scene = sized(10, 40, text.as_bytes());
+    for scale in [1.25_f32, 1.5, 1.75] {
+        let mut scene = scene.clone();
+        scene.scale = scale;
+        let place = Layout::of(&scene).terminals[0].cells;
+        let canvas = draw_at(&scene, scale);
+        let row = |number: u16| {
+            let cell = place.columns(number, 0, 5);
+            canvas.crop(Rect::new(
+                (cell.x * scale).round(),
+                (cell.y * scale).round(),
+                (cell.width * scale).round(),
+                (cell.height * scale).round(),
+            ))
+        };
+        for number in 1..10 {
+            assert_eq!(row(number), row(0), "row {number} at {scale}");
+        }
+    }
+}
+
 #[test]
 fn strip_palette_and_sidebar_say_that_there_is_more() {
     let mut scene = pages::panes();
@@ -470,7 +535,7 @@ fn a_lost_daemon_dims_the_picture_and_takes_every_click() {
 fn the_status_line_says_what_waits_and_can_be_clicked() {
     let scene = pages::panes();
     let plan = plan(&scene);
-    for part in [StatusPart::Help, StatusPart::Waiting, StatusPart::Size, StatusPart::Mode] {
+    for part in [StatusPart::Help, StatusPart::Waiting, StatusPart::Size] {
         let rect = finds(&plan, Hit::Status(part));
         assert!(rect.y >= 698.0 && rect.bottom() <= 720.0);
     }

@@ -84,6 +84,7 @@ fn push_sgr(style: &Style, out: &mut String) {
         (style.inverse, "7"),
         (style.hidden, "8"),
         (style.strikeout, "9"),
+        (style.overline, "53"),
     ];
     for (_, code) in flags.iter().filter(|(is_on, _)| *is_on) {
         out.push(';');

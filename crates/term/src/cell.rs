@@ -56,6 +56,8 @@ pub struct Style {
     pub hidden: bool,
     /// Struck through.
     pub strikeout: bool,
+    /// A line above.
+    pub overline: bool,
     /// Underline style.
     pub underline: Underline,
     /// Color of the underline, if it differs from the text.
@@ -157,7 +159,8 @@ impl CellRef<'_> {
             inverse: has(Flags::INVERSE),
             hidden: has(Flags::HIDDEN),
             strikeout: has(Flags::STRIKEOUT),
-            underline: underline(cell.flags),
+            overline: row::has_overline(cell.flags),
+            underline: underline(row::without_overline(cell.flags)),
             underline_color: cell.extra.as_ref().and_then(|_| cell.underline_color()).map(color),
             link: row::link_of(cell),
         }

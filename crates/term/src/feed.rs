@@ -77,8 +77,38 @@ pub(crate) fn take_sequence<'b>(
         return rest;
     }
     processor.advance(hand, sequence);
+    tell_overline(hand, processor, &found.what);
     handle_sequence(hand, found.what);
     rest
+}
+
+/// Lines above text, which the parser leaves out: it is told of them by a sequence that it has and that
+/// nothing else here uses, so that they also keep their place in output that is held back.
+fn tell_overline(hand: &mut Hand<'_>, processor: &mut Processor<SyncGate>, sequence: &Sequence) {
+    let Sequence::Csi(params, b'm') = sequence else { return };
+    match overline_after(params) {
+        Some(true) => processor.advance(hand, b"\x1b[1;2 k"),
+        Some(false) => processor.advance(hand, b"\x1b[2;2 k"),
+        None => {}
+    }
+}
+
+/// Whether text has a line above it after an SGR with these parameters; none if it says nothing of that.
+fn overline_after(params: &[u8]) -> Option<bool> {
+    let mut says = None;
+    let mut numbers = params.split(|byte| *byte == b';');
+    while let Some(number) = numbers.next() {
+        match number {
+            b"38" | b"48" | b"58" => {
+                let count = if numbers.next() == Some(b"2") { 3 } else { 1 };
+                numbers.by_ref().take(count).for_each(drop);
+            }
+            b"" | b"0" | b"55" => says = Some(false),
+            b"53" => says = Some(true),
+            _ => {}
+        }
+    }
+    says
 }
 
 /// Passes bytes to the parser while it holds synchronized output back, up to a possible end of that.
@@ -91,6 +121,9 @@ pub(crate) fn hold_back<'b>(
     let found = scanner.scan(bytes);
     let end = found.as_ref().map_or(bytes.len(), |found| found.end);
     processor.advance(hand, &bytes[..end]);
+    if let Some(found) = &found {
+        tell_overline(hand, processor, &found.what);
+    }
     match found.map(|found| found.what) {
         Some(Sequence::Osc(payload)) => hear(hand, &payload, true),
         Some(what) => handle_sequence(hand, what),

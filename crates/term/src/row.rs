@@ -15,6 +15,29 @@ use crate::bin::{Damaged, Read, Reader, Writer};
 /// The emulator leaves the top flag bit alone, so it travels with the cell.
 pub(crate) const WRITTEN: Flags = Flags::from_bits_retain(1 << 15);
 
+/// Whether a cell has a line above it. The emulator knows no such attribute and has no bit left, but of
+/// the five bits for lines below it sets at most one: all of them turned around say that there is a
+/// line above as well, and travel with the cell as they are.
+pub(crate) fn has_overline(flags: Flags) -> bool {
+    flags.intersection(Flags::ALL_UNDERLINES).bits().count_ones() > 1
+}
+
+/// The same flags as the emulator knows them.
+pub(crate) fn without_overline(flags: Flags) -> Flags {
+    match has_overline(flags) {
+        true => flags.symmetric_difference(Flags::ALL_UNDERLINES),
+        false => flags,
+    }
+}
+
+/// The flags with or without a line above.
+pub(crate) fn with_overline(flags: Flags, has: bool) -> Flags {
+    match has_overline(flags) == has {
+        true => flags,
+        false => flags.symmetric_difference(Flags::ALL_UNDERLINES),
+    }
+}
+
 /// Zero-width characters kept per cell; more would let a stream grow a cell without bound.
 pub(crate) const MAX_ZERO_WIDTH: usize = 16;
 

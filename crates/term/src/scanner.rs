@@ -140,6 +140,10 @@ fn is_interesting(params: &[u8], last: u8) -> bool {
         ([b'2', b'2' | b'3', b';', rest @ ..], b't') => {
             rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b';')
         }
+        // What may be about lines above text.
+        (b"" | [b'0'..=b'9' | b';' | b':', ..], b'm') => {
+            params.windows(2).any(|pair| pair == b"53" || pair == b"55")
+        }
         (count, b'b') => count.iter().all(|byte| byte.is_ascii_digit() || *byte == b';'),
         _ => false,
     }

@@ -94,6 +94,7 @@ function declarations([, raw, ink, ground], theme, own) {
   const lines = [];
   if (raw?.u) lines.push(LINES[raw.u] ?? "underline");
   if (bits & 32) lines.push("line-through");
+  if (bits & 64) lines.push("overline");
   if (lines.length > 0) all.push(`text-decoration:${lines.join(" ")}`);
   const line = tint(raw?.uc, theme);
   if (line) all.push(`text-decoration-color:${line}`);

@@ -32,6 +32,7 @@ use rookery_view::scene::layout::Point;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use winit::event_loop::EventLoop;
+use winit::platform::x11::EventLoopBuilderExtX11;
 
 use crate::brain::Brain;
 use crate::picture::Picture;
@@ -51,6 +52,8 @@ pub struct Options {
     pub name: String,
     /// Only looks.
     pub look: bool,
+    /// On X11, whatever else there is.
+    pub x11: bool,
     /// The page to begin with.
     pub page: Option<Page>,
     /// Where the user's settings lie, as it is shown.
@@ -105,6 +108,8 @@ pub(crate) struct Press {
     pub(crate) button: MouseButton,
     pub(crate) point: Point,
     pub(crate) mods: MouseMods,
+    /// The key between Control and Alt, which programs are not told of.
+    pub(crate) has_super: bool,
 }
 
 /// The wheel; what is positive goes up.
@@ -163,9 +168,12 @@ pub(crate) type Slot = Arc<Mutex<Option<Picture>>>;
 /// # Errors
 /// If the window system cannot be reached.
 pub fn run(mut options: Options) -> Result<Ended, WindowError> {
-    let events = EventLoop::<Order>::with_user_event()
-        .build()
-        .map_err(|error| WindowError::Display(plain(&error.to_string())))?;
+    let mut builder = EventLoop::<Order>::with_user_event();
+    if options.x11 {
+        EventLoopBuilderExtX11::with_x11(&mut builder);
+    }
+    let events =
+        builder.build().map_err(|error| WindowError::Display(plain(&error.to_string())))?;
     let proxy = events.create_proxy();
     let slot = brain::slot();
     let (sender, receiver) = mpsc::channel(EVENTS);

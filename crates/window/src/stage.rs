@@ -12,13 +12,13 @@ use iced_runtime::user_interface::Cache;
 use rookery_paint::Renderer;
 use rookery_term::mouse::{MouseButton, MouseMods};
 use rookery_view::scene::WindowSize;
-use rookery_view::scene::layout::{Hit, Point};
+use rookery_view::scene::layout::{Hit, Point, Rect};
 use rookery_view::tile::Edge;
 use serde_json::json;
 use tokio::sync::mpsc;
 use winit::application::ApplicationHandler;
 use winit::dpi::{LogicalPosition, LogicalSize, PhysicalPosition};
-use winit::event::{ElementState, Ime, MouseScrollDelta, WindowEvent};
+use winit::event::{DeviceEvent, DeviceId, ElementState, Ime, MouseScrollDelta, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::keyboard::ModifiersState;
 use winit::platform::wayland::WindowAttributesExtWayland;
@@ -55,6 +55,8 @@ pub(crate) struct Stage {
     /// An input method holds text that is not entered yet: keys are its own.
     is_composing: bool,
     has_focus: bool,
+    /// What the wheel did last as a button, until that is reported as a turn.
+    wheel_button: Option<ElementState>,
     place: Place,
     ended: Option<Result<Ended, String>>,
 }
@@ -74,6 +76,7 @@ impl Stage {
             at: PhysicalPosition::new(0.0, 0.0),
             is_composing: false,
             has_focus: false,
+            wheel_button: None,
             place: Place::default(),
             ended: None,
         }
@@ -232,6 +235,7 @@ impl Stage {
             "over": facts.over,
             "waiting": facts.waiting,
             "message": facts.message,
+            "places": places(picture),
         });
         // A trace that cannot be written is no reason to stop.
         let _ = writeln!(trace, "{line}").and_then(|()| trace.flush());
@@ -304,6 +308,18 @@ impl Shown {
     }
 }
 
+/// Where the middle of each button and field is, by what it is called.
+fn places(picture: &Picture) -> serde_json::Value {
+    let middle = |rect: Rect| json!([rect.x + rect.width / 2.0, rect.y + rect.height / 2.0]);
+    let named = picture.plan.places().filter_map(|(rect, hit)| match hit {
+        Hit::Button(_) | Hit::ItemButton(..) | Hit::Field(..) | Hit::Row(_) | Hit::Item(_) => {
+            Some((format!("{hit:?}"), middle(rect)))
+        }
+        _ => None,
+    });
+    serde_json::Value::Object(named.collect())
+}
+
 fn pointer_over(hit: Hit) -> CursorIcon {
     match hit {
         Hit::Cell { .. } | Hit::Field(..) => CursorIcon::Text,
@@ -347,6 +363,14 @@ impl ApplicationHandler<Order> for Stage {
         }
     }
 
+    /// On X11 a wheel may come as buttons: each turn is pressed and released, and both are reported as
+    /// if the wheel had turned. Which of the two it was is said here, right before.
+    fn device_event(&mut self, _event_loop: &ActiveEventLoop, _id: DeviceId, event: DeviceEvent) {
+        if let DeviceEvent::Button { button: 4..=7, state } = event {
+            self.wheel_button = Some(state);
+        }
+    }
+
     fn window_event(&mut self, _event_loop: &ActiveEventLoop, _id: WindowId, event: WindowEvent) {
         match event {
             WindowEvent::RedrawRequested => self.draw(),
@@ -369,6 +393,11 @@ impl ApplicationHandler<Order> for Stage {
                 }
             }
             WindowEvent::CloseRequested => self.tell(Event::Close),
+            WindowEvent::Destroyed => {
+                // Another program took the window away: nothing can be drawn any more.
+                self.shown = None;
+                self.tell(Event::Close);
+            }
             WindowEvent::Focused(has) => {
                 self.has_focus = has;
                 if has {
@@ -412,8 +441,12 @@ impl ApplicationHandler<Order> for Stage {
                 };
                 let is_down = state == ElementState::Pressed;
                 let (point, mods) = (self.point(), self.mouse_mods());
-                self.tell(Event::Button(Press { is_down, button, point, mods }));
+                let has_super = self.mods.super_key();
+                self.tell(Event::Button(Press { is_down, button, point, mods, has_super }));
             }
+            // The second half of a turn that came as a button.
+            WindowEvent::MouseWheel { .. }
+                if self.wheel_button.take() == Some(ElementState::Released) => {}
             WindowEvent::MouseWheel { delta, .. } => {
                 let (by, is_points) = match delta {
                     MouseScrollDelta::LineDelta(_, rows) => (rows, false),

@@ -3,12 +3,20 @@
 
 use std::sync::Arc;
 
-use rookery_model::{ProjectId, TerminalId, Words as _};
+use rookery_model::{ProjectId, TerminalId, Timestamp, Words as _};
 use rookery_view::keys::{Action, FaceKind, Platform};
-use rookery_view::scene::{Mood, Pane, Panes, Pill, Scene, Stage, StatusLine};
+use rookery_view::safe;
+use rookery_view::scene::{AgentRow, Mood, Pane, Panes, Pill, Scene, Stage, StatusLine};
 
 use super::viewers::{Face, Viewer};
+use crate::clock;
 use crate::rooms::Seats;
+use crate::sessions::SessionHome;
+use crate::threads::{ThreadQuery, ThreadView};
+
+/// Conversations that the sidebar lists, and letters of what names one, as on the link.
+const MOST_THREADS: usize = 100;
+const TITLE: usize = 80;
 
 impl Seats {
     /// The window that the desk is, if it is one.
@@ -56,6 +64,47 @@ impl Seats {
         scene.strip.pills = groups.iter().filter_map(|it| group(&it.tabs)).collect();
     }
 
+    /// The sidebar as a window shows it: with conversations, what waits first, ages in minutes, and the
+    /// number of requests at its bell.
+    pub(super) fn window_sidebar(&self, scene: &mut Scene) {
+        let now = clock::wall();
+        let requests = self.core.requests().list();
+        let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
+        let threads = self.core.threads().list(&query).threads;
+        let projects = self.core.workspace().projects();
+        let home = |seen: &ThreadView| {
+            let around = projects.iter().filter(|it| seen.thread.cwd.starts_with(&it.root));
+            around.max_by_key(|it| it.root.components().count()).map(|it| it.id)
+        };
+        let waits = |row: &AgentRow| {
+            requests.iter().any(|request| match (request.thread(), row.tab) {
+                (Some(thread), _) => row.thread.as_deref() == Some(thread.to_string().as_str()),
+                (None, tab) => {
+                    let session = request.session().and_then(|id| self.core.sessions().get(id));
+                    let of = tab.map(SessionHome::Terminal);
+                    of.is_some() && session.map(|it| it.home) == of
+                }
+            })
+        };
+        for project in &mut scene.sidebar.projects {
+            for agent in &mut project.agents {
+                let tab = agent.tab.and_then(|id| self.core.workspace().tab(id).ok());
+                let owner = tab.and_then(|tab| tab.activity.owner);
+                agent.time_text = owner.map_or_else(String::new, |it| age(it.last_event_at, now));
+            }
+            let here = threads.iter().filter(|seen| home(seen) == Some(project.id));
+            project.agents.extend(here.map(|seen| thread_row(seen, now)));
+            project.agents.sort_by_key(|row| std::cmp::Reverse(waits(row)));
+        }
+        scene.inbox.count = Some(requests.len());
+    }
+
+    /// Whose size the terminal has that a viewer shows, if not its own.
+    fn other_owner(&self, viewer: &Viewer) -> Option<String> {
+        let owner = self.size_owner(self.place().terminal?).filter(|owner| *owner != viewer.id)?;
+        Some(self.viewer(owner).ok()?.name)
+    }
+
     /// The line below everything.
     pub(super) fn status_line(&self, viewer: &Viewer, scene: &Scene) -> StatusLine {
         let (settings, _) = self.settings();
@@ -75,9 +124,40 @@ impl Seats {
             message: None,
             place: scene.title.clone(),
             size: size.map(|it| format!("{}×{}", it.cols(), it.rows())).unwrap_or_default(),
-            owner: None,
+            owner: self.other_owner(viewer),
             mode: self.core.threads().mode(None).word().to_owned(),
             rights: viewer.rights.word().to_owned(),
         }
+    }
+}
+
+fn thread_row(seen: &ThreadView, now: Timestamp) -> AgentRow {
+    let thread = &seen.thread;
+    let named = thread.name.as_deref().filter(|name| !name.trim().is_empty());
+    let said: String = thread.preview.chars().take(TITLE).collect();
+    let name = named.unwrap_or(if said.is_empty() { "new thread" } else { &said });
+    let (mood, status) = match seen.status.active_turn {
+        Some(_) if seen.status.waits_for_answer() => (Mood::Waiting, "waiting"),
+        Some(_) => (Mood::Working, "working"),
+        None => (Mood::Inactive, "idle"),
+    };
+    AgentRow {
+        tab: None,
+        thread: Some(thread.id.to_string()),
+        name: safe::seen(&safe::line(name)),
+        mood,
+        status_text: status.to_owned(),
+        time_text: age(thread.updated_at, now),
+        is_active: false,
+    }
+}
+
+/// How long ago something was, as faces say it.
+fn age(at: Timestamp, now: Timestamp) -> String {
+    match (now.as_seconds() - at.as_seconds()).max(0) / 60 {
+        0 => "<1m".to_owned(),
+        minutes @ 1..60 => format!("{minutes}m"),
+        minutes @ 60..1440 => format!("{}h", minutes / 60),
+        minutes => format!("{}d", minutes / 1440),
     }
 }

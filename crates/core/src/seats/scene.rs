@@ -8,6 +8,7 @@ use rookery_model::{Project, Terminal, TerminalId};
 use rookery_term::Detail;
 use rookery_view::palette::agents;
 use rookery_view::scene::grid::{Scroll, ViewState};
+use rookery_view::scene::pages::Field;
 use rookery_view::scene::{
     AgentRow, Dialog, FontChoice, Grid, Inbox, InboxRow, Mood, Pill, Preedit, ProjectRow, Scene,
     Sidebar, Stage, TabStrip, window_title,
@@ -73,6 +74,7 @@ impl Seats {
             self.group_pills(&mut scene, project);
         }
         if let Some(viewer) = &window {
+            self.window_sidebar(&mut scene);
             scene.status = self.status_line(viewer, &scene);
         }
         stats.scenes.fetch_add(1, Ordering::Relaxed);
@@ -151,7 +153,7 @@ fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Side
             mood: Mood::loudest(group.tabs.iter().map(mood)),
             has_badge: group.tabs.iter().any(|tab| tab.activity.pending.is_some()),
             rename: match &state.edit {
-                Some(Edit::Project(edited, text)) if edited == id => Some(text.clone()),
+                Some(Edit::Project(edited, text)) if edited == id => Some(Field::of(text)),
                 _ => None,
             },
             agents: agents.iter().filter(is_here).cloned().collect(),
@@ -163,6 +165,7 @@ fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Side
         projects: workspace.projects.iter().map(row).collect(),
         are_agents_visible: state.sidebar.are_agents_visible,
         scroll: None,
+        chosen: None,
     }
 }
 
@@ -175,7 +178,7 @@ fn strip(state: &Seat, workspace: &WorkspaceTree) -> TabStrip {
         is_active: workspace.active.terminal == Some(tab.id),
         more: 0,
         rename: match &state.edit {
-            Some(Edit::Tab(edited, text)) if *edited == tab.id => Some(text.clone()),
+            Some(Edit::Tab(edited, text)) if *edited == tab.id => Some(Field::of(text)),
             _ => None,
         },
     };

@@ -16,6 +16,8 @@ pub enum Effect {
     Call(Ask, &'static str, Value),
     /// A text that the person copied, for the clipboard where the person is; said once it is there.
     Copy(Copied),
+    /// A text that a drag selected, for the clipboard of selections where the person is.
+    CopyDragged(Copied),
     /// A text that a program put into a clipboard.
     Clip(Clip),
     /// Something to be told beside the picture, or to be taken back.
@@ -66,6 +68,8 @@ pub enum Ask {
     Pasted,
     /// A text to copy.
     Copy,
+    /// A text that a drag selected.
+    CopyDragged,
     /// A text that was handed on to the person's clipboard, and by which way.
     Copied(Copied, String),
     /// Matches.
@@ -78,6 +82,8 @@ pub enum Ask {
     Prefs,
     /// Models that a new thread can have.
     Models,
+    /// The same for the thread that is shown, to choose one in a menu.
+    ModelMenu,
     /// Commands that a message to an agent can begin with.
     Commands(String),
     /// Ends of a selection that were settled; copied if that is set.

@@ -39,6 +39,11 @@ impl Field {
         self.at
     }
 
+    /// Puts the cursor before the character that a byte belongs to.
+    pub fn put_cursor(&mut self, at: usize) {
+        self.at = self.text.floor_char_boundary(at);
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()

@@ -58,6 +58,11 @@ impl FindBar {
     }
 }
 
+/// Whether a key changes what the find bar looks for.
+pub(super) fn is_option(press: &KeyPress) -> bool {
+    press.mods == Mods::ALT && matches!(press.key, Key::Char('r' | 'c'))
+}
+
 impl App {
     pub(super) fn find_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         let Some(find) = &mut self.find else { return };

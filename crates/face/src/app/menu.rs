@@ -1,7 +1,7 @@
 //! Menus under the pointer, and the choice of an agent to start.
 
 use rookery_term::keys::{KeyPress, Special};
-use rookery_view::link::Page;
+use rookery_view::link::{LinkAt, Page, ThreadSet, method};
 use serde_json::json;
 
 use super::{App, Ask, Cx, Hit, keys::is, plain_char};
@@ -26,6 +26,10 @@ pub enum Choice {
     Go(Page),
     /// Starts a program in a tab of its own.
     Start(String),
+    /// Follows the link at a cell of a terminal.
+    Link(u64, (u64, u16)),
+    /// Changes something of a thread.
+    Set(Box<ThreadSet>),
 }
 
 impl Menu {
@@ -124,6 +128,10 @@ impl App {
             Choice::Action(action) => self.run(cx, action),
             Choice::Go(page) => self.go(page),
             Choice::Start(program) => self.start_program(cx, &program),
+            Choice::Link(t, at) => {
+                self.call(Ask::Link(t), method::LINK_AT, LinkAt { t, at });
+            }
+            Choice::Set(set) => self.call(Ask::Quiet, method::THREAD_SET, *set),
         }
     }
 

@@ -2,6 +2,7 @@
 //! shall happen outside goes out as an [`Effect`].
 
 mod act;
+mod buttons;
 mod copy_mode;
 mod effect;
 mod field;
@@ -159,6 +160,8 @@ pub struct App {
     pub drawn: Drawn,
     /// Whether the outer terminal has the keyboard.
     pub has_focus: bool,
+    /// Whether Super is held while the mouse does something; only a window knows.
+    pub has_super: bool,
     /// What is being copied, if it is told by more than that.
     copying: Option<String>,
     out: Vec<Effect>,
@@ -247,6 +250,7 @@ impl App {
             drag: None,
             drawn: Drawn::default(),
             has_focus: true,
+            has_super: false,
             copying: None,
             out: Vec::new(),
             clicks: mouse::Clicks::default(),
@@ -382,6 +386,8 @@ impl App {
     /// Goes to a page.
     pub fn go(&mut self, page: Page) {
         self.sidebar = None;
+        // It would hide where one goes; what was written for it is kept.
+        self.pages.new_thread.is_open = false;
         self.call(Ask::Quiet, method::GO, page);
     }
 

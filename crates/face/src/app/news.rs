@@ -21,6 +21,8 @@ impl App {
         let page = App::page(cx);
         let before = self.last_page.replace(page.clone());
         if before.as_ref() != Some(&page) {
+            // What was written for a new thread is kept for when it is opened again.
+            self.pages.new_thread.is_open &= before.is_none();
             // After a return there is no page before: what was open stays open.
             match (&before, &page) {
                 (None | Some(Page::Inbox { .. }), Page::Inbox { .. }) | (None, _) => {}

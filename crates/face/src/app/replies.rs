@@ -48,6 +48,13 @@ impl App {
                 }
             }
             Ask::Copy => self.copied(&read(value)),
+            Ask::CopyDragged => {
+                let copied: Copied = read(value);
+                // A click that selected nothing is no news.
+                if !copied.text.is_empty() {
+                    self.push(Effect::CopyDragged(copied));
+                }
+            }
             Ask::Copied(copied, how) => self.has_copied(&copied, &how),
             Ask::Find(serial) => self.found(cx, serial, read::<Found>(value)),
             Ask::Link(terminal) => self.link_found(terminal, &read(value)),
@@ -91,6 +98,7 @@ impl App {
                 self.go(rookery_view::link::Page::Workspace { terminal });
             }
             Ask::Prefs => self.take_prefs(&read::<PrefsFound>(value)),
+            Ask::ModelMenu => self.model_menu(&read::<ModelsFound>(value).models),
             Ask::Models => self.pages.new_thread.models_came(read::<ModelsFound>(value).models),
             Ask::Commands(thread) => {
                 let commands = read::<CommandsFound>(value).commands;

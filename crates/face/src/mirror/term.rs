@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rookery_view::link::{Cursor, Ended, Found, Owner, Row, Style, Term, TermSize, View, sum};
+use rookery_view::link::{Cursor, Ended, Found, Hex, Owner, Row, Style, Term, TermSize, View, sum};
 
 /// Rows of a terminal; a larger one cannot be.
 const MOST_ROWS: u16 = 4096;
@@ -21,6 +21,8 @@ pub struct MirrorTerm {
     pub view: View,
     /// Where the cursor is.
     pub cursor: Cursor,
+    /// The color that the program gave the cursor, if it did.
+    pub cursor_color: Option<Hex>,
     /// See [`rookery_view::link::modes`].
     pub modes: u32,
     /// How its child ended.
@@ -64,6 +66,9 @@ impl MirrorTerm {
         self.ended = entry.ended.or(self.ended.take());
         if let Some(owner) = entry.owner {
             self.owner = owner;
+        }
+        if let Some(color) = entry.cursor_color {
+            self.cursor_color = color;
         }
         self.found = entry.found.or(self.found.take());
         self.learn(&entry.styles, &entry.links);

@@ -189,6 +189,12 @@ impl CardPage {
         self.deny.as_mut().or(self.own.as_mut())
     }
 
+    /// Closes the field that is open on it; nothing of it is kept.
+    pub fn close_field(&mut self) {
+        self.deny = None;
+        self.own = None;
+    }
+
     /// Whether letters go into a field.
     pub fn has_field(&self) -> bool {
         self.deny.is_some() || self.own.is_some()
@@ -322,8 +328,7 @@ impl CardPage {
         let is_deny = self.deny.is_some();
         let field = self.deny.as_mut().or(self.own.as_mut())?;
         if is(press, Special::Escape) {
-            self.deny = None;
-            self.own = None;
+            self.close_field();
             return Some(CardKey::Used);
         }
         if !is(press, Special::Enter) {
@@ -331,8 +336,7 @@ impl CardPage {
             return Some(CardKey::Used);
         }
         let text = field.take();
-        self.deny = None;
-        self.own = None;
+        self.close_field();
         if is_deny {
             let mut params = json!({"approved": false});
             if !text.trim().is_empty() {
@@ -350,24 +354,33 @@ impl CardPage {
         now: u64,
         guard: u64,
     ) -> Option<CardKey> {
-        let card = self.card.as_ref()?;
-        let question = card.questions.get(self.question)?;
+        let question = self.card.as_ref()?.questions.get(self.question)?;
         let digit = letter.to_digit(10)? as usize;
         if press.kind == KeyKind::Repeat {
             return Some(CardKey::Used);
         }
+        let own = (digit == 0 && question.options.is_empty()).then_some(0);
+        let Some(index) = digit.checked_sub(1).or(own) else { return Some(CardKey::Used) };
+        Some(self.press_option(index, now, guard))
+    }
+
+    /// An option of the question that is asked, by index; the one behind the last is an own answer.
+    pub fn press_option(&mut self, index: usize, now: u64, guard: u64) -> CardKey {
+        let card = self.card.as_ref().filter(|_| self.is_pending());
+        let question = card.and_then(|card| card.questions.get(self.question));
+        let Some(question) = question else { return CardKey::Used };
         if !self.is_open(now, guard) {
-            return Some(CardKey::Say(READ_FIRST));
+            return CardKey::Say(READ_FIRST);
         }
-        if let Some(choice) = digit.checked_sub(1).and_then(|at| question.options.get(at)) {
+        if let Some(choice) = question.options.get(index) {
             let label = choice.label.clone();
-            return Some(self.choose(label, now));
+            return self.choose(label, now);
         }
-        if digit == question.options.len() + 1 || (digit == 0 && question.options.is_empty()) {
+        if index == question.options.len() {
             self.own = Some(Field::default());
-            return Some(CardKey::Say("your own answer; enter sends it"));
+            return CardKey::Say("your own answer; enter sends it");
         }
-        Some(CardKey::Used)
+        CardKey::Used
     }
 
     /// One question is answered; after the last one all answers are sent.

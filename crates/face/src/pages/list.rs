@@ -296,7 +296,7 @@ impl App {
         }
     }
 
-    fn list_letter(&mut self, cx: &Cx<'_>, page: &Page, letter: char) {
+    pub(crate) fn list_letter(&mut self, cx: &Cx<'_>, page: &Page, letter: char) {
         let row = self.selected_row(cx, page);
         if !self.may_type() {
             return;
@@ -312,13 +312,8 @@ impl App {
                 self.question = Some(question);
             }
             (Page::Checkpoints { .. }, 'R', Some(row)) => {
-                let lines = vec![
-                    row.cells[0].0.clone(),
-                    "What is there now becomes a safety checkpoint first.".to_owned(),
-                ];
-                let params = json!({"id": row.id});
-                let then = Then::Call(Ask::Restored, "rookery/checkpoints/restore", params);
-                self.question = Some(Question::new("Restore this checkpoint?", lines, then));
+                let title = row.cells[0].0.clone();
+                self.ask_restore(&row.id, title);
             }
             (Page::Worktrees { .. }, 'l', Some(row)) => {
                 let params = json!({"path": row.id});
@@ -336,6 +331,31 @@ impl App {
             (Page::Threads, 'n', _) => self.run(cx, "new_thread"),
             _ => {}
         }
+    }
+}
+
+impl App {
+    fn ask_restore(&mut self, id: &str, title: String) {
+        let lines = vec![title, "What is there now becomes a safety checkpoint first.".to_owned()];
+        let then = Then::Call(Ask::Restored, "rookery/checkpoints/restore", json!({"id": id}));
+        self.question = Some(Question::new("Restore this checkpoint?", lines, then));
+    }
+
+    /// Asks about the checkpoint whose differences are shown.
+    pub(crate) fn ask_restore_shown(&mut self) {
+        if !self.may_type() {
+            return self.warn("this face only looks");
+        }
+        let Some(id) = self.pages.review.checkpoint().map(str::to_owned) else { return };
+        let title = self.checkpoint_title(&id);
+        self.ask_restore(&id, title);
+    }
+
+    /// What a checkpoint is called; its id if the list of them is not there.
+    pub fn checkpoint_title(&self, id: &str) -> String {
+        let row = self.pages.list.rows.iter().find(|row| text(row, "id") == id);
+        let title = row.map(|row| text(row, "title")).filter(|title| !title.is_empty());
+        line(title.unwrap_or(id))
     }
 }
 

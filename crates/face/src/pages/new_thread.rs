@@ -2,6 +2,7 @@
 
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
 use rookery_view::link::{ModelRow, Project, ThreadNew, method};
+use rookery_view::scene::pages::Button;
 use serde_json::json;
 
 use super::text::{Line, Tint};
@@ -9,7 +10,7 @@ use crate::app::{App, Ask, Cx, Field, is};
 use crate::words::{Signs, line};
 
 /// Modes that a thread can begin with, in plain words beside.
-const MODES: &[(&str, &str)] = &[
+pub(crate) const MODES: &[(&str, &str)] = &[
     ("default", "asks before it changes anything"),
     ("plan", "plans first and changes nothing"),
     ("accept_all", "edits files without asking"),
@@ -55,6 +56,49 @@ impl NewThread {
         self.at == At::Text
     }
 
+    /// Letters go into the text again.
+    pub(crate) fn go_to_text(&mut self) -> &mut Field {
+        self.at = At::Text;
+        &mut self.text
+    }
+
+    /// A button beside the text: it has the keyboard, and the next choice is taken.
+    pub(crate) fn press(&mut self, cx: &Cx<'_>, button: Button) {
+        self.at = match button {
+            Button::Project => At::Project,
+            Button::Model => At::Model,
+            _ => At::Mode,
+        };
+        self.turn(cx, 1);
+    }
+
+    /// The button that the keyboard is at.
+    pub fn focus(&self) -> Option<Button> {
+        match self.at {
+            At::Text => None,
+            At::Project => Some(Button::Project),
+            At::Model => Some(Button::Model),
+            At::Mode => Some(Button::Mode),
+        }
+    }
+
+    /// The project in which the thread would be: its name and its directory.
+    pub fn project(&self, cx: &Cx<'_>) -> Option<(String, String)> {
+        let row = projects(cx).into_iter().find(|row| Some(row.id) == self.project)?;
+        Some((line(&row.name), line(&row.root)))
+    }
+
+    /// The model that is chosen; none is the usual one.
+    pub fn model(&self) -> Option<String> {
+        let row = self.model.and_then(|at| self.models.get(at))?;
+        Some(line(&format!("{}/{}", row.provider, row.model)))
+    }
+
+    /// The mode that is chosen, and what it means.
+    pub fn mode(&self) -> (&'static str, &'static str) {
+        MODES[self.mode]
+    }
+
     /// It ends; nothing of it is kept.
     pub fn end(&mut self) {
         *self = NewThread::default();
@@ -62,20 +106,15 @@ impl NewThread {
 
     /// What is chosen, in one line each.
     pub fn lines(&self, cx: &Cx<'_>, cwd: &str, signs: Signs) -> Vec<Line> {
-        let project = projects(cx).into_iter().find(|row| Some(row.id) == self.project);
-        let place = match project {
-            Some(row) => format!("{}  {}", line(&row.name), line(&row.root)),
+        let place = match self.project(cx) {
+            Some((name, root)) => format!("{name}  {root}"),
             None => line(cwd),
         };
-        let model = self.model.and_then(|at| self.models.get(at));
-        let model = model.map_or_else(
-            || match self.has_models {
-                true => "the usual one".to_owned(),
-                false => "the usual one  (asking which there are)".to_owned(),
-            },
-            |row| line(&format!("{}/{}", row.provider, row.model)),
-        );
-        let (mode, words) = MODES[self.mode];
+        let model = self.model().unwrap_or_else(|| match self.has_models {
+            true => "the usual one".to_owned(),
+            false => "the usual one  (asking which there are)".to_owned(),
+        });
+        let (mode, words) = self.mode();
         let rows = [
             (At::Project, "project", place),
             (At::Model, "model", model),
@@ -149,7 +188,7 @@ impl App {
         }
     }
 
-    fn start_thread(&mut self) {
+    pub(crate) fn start_thread(&mut self) {
         let page = &self.pages.new_thread;
         let text = page.text.text().to_owned();
         if text.trim().is_empty() {

@@ -109,7 +109,8 @@ impl ReviewPage {
         file.hunks.is_none().then(|| file.path.clone())
     }
 
-    fn line_count(&self) -> usize {
+    /// Lines of the diff of the shown file.
+    pub fn line_count(&self) -> usize {
         let hunks = self.files.get(self.file).and_then(|file| file.hunks.as_ref());
         hunks.map_or(0, |hunks| hunks.iter().map(|hunk| hunk.lines.len()).sum())
     }
@@ -182,6 +183,17 @@ impl ReviewPage {
             }
         }
         out
+    }
+
+    /// The checkpoint that is shown.
+    pub fn checkpoint(&self) -> Option<&str> {
+        self.checkpoint.as_deref()
+    }
+
+    /// Closes a comment in which nothing is written; whether letters are for the review now.
+    pub(crate) fn leave_comment(&mut self) -> bool {
+        self.comment = self.comment.take().filter(|field| !field.is_empty());
+        self.comment.is_none()
     }
 
     /// It is on the screen.

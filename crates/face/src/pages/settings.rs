@@ -21,6 +21,19 @@ pub struct SettingsPage {
 }
 
 impl SettingsPage {
+    /// The words that a setting is one of, if it is.
+    pub fn words(key: &str) -> Option<&'static [&'static str]> {
+        ROWS.iter().find(|(known, ..)| *known == key).and_then(|(_, _, kind)| match kind {
+            Kind::Words(words) => Some(*words),
+            _ => None,
+        })
+    }
+
+    /// The setting that is being written, and what is written of it.
+    pub fn written(&self) -> Option<(&'static str, &Field)> {
+        self.field.as_ref().map(|(key, field)| (*key, field))
+    }
+
     /// The field that takes letters.
     pub fn field(&mut self) -> Option<&mut Field> {
         self.field.as_mut().map(|(_, field)| field)

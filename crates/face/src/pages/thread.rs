@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
 use rookery_view::link::{
     Block, CardCall, CommandRow, ItemKind, ItemShown, Mood, Page, ThreadHead, ThreadItem,
-    ThreadItems, ThreadNews, ThreadOlder, ThreadSend, ThreadShown, method,
+    ThreadItems, ThreadNews, ThreadOlder, ThreadSend, ThreadSet, ThreadShown, method,
 };
 use serde_json::json;
 
@@ -116,6 +116,11 @@ impl ThreadPage {
         for (at, _) in &mut self.steers {
             *at += added;
         }
+    }
+
+    /// Names it, for a change of something of it.
+    pub fn set(&self) -> ThreadSet {
+        ThreadSet { thread: self.thread.clone(), ..ThreadSet::default() }
     }
 
     /// All of an item came.
@@ -423,8 +428,13 @@ impl App {
 
     /// Completes the command that is being written; whether there was one.
     fn complete_command(&mut self) -> bool {
+        self.take_command(0)
+    }
+
+    /// Takes one of the commands that fit what is being written; whether there was one.
+    pub fn take_command(&mut self, index: usize) -> bool {
         let page = &mut self.pages.thread;
-        let Some(name) = page.fitting_commands().first().map(|row| row.name.clone()) else {
+        let Some(name) = page.fitting_commands().get(index).map(|row| row.name.clone()) else {
             return false;
         };
         page.composer = Field::new(format!("/{name} "));
@@ -438,7 +448,7 @@ impl App {
         self.load_older(at_top);
     }
 
-    fn load_older(&mut self, at_top: bool) {
+    pub(crate) fn load_older(&mut self, at_top: bool) {
         let page = &self.pages.thread;
         if let Some(oldest) = page.items.first().filter(|_| page.more && at_top) {
             let call = ThreadOlder {
@@ -468,12 +478,16 @@ impl App {
         }
         let twice = page.escaped_at.take().is_some_and(|at| cx.now < at + TWICE);
         if twice {
-            let thread = page.thread.clone();
-            let say = Ask::Say("stopped".to_owned());
-            return self.call(say, method::THREAD_STOP, json!({"thread": thread}));
+            return self.thread_stop();
         }
         page.escaped_at = Some(cx.now);
         self.say("esc again stops the turn; q after tab leaves");
+    }
+
+    /// Stops the turn that runs.
+    pub(crate) fn thread_stop(&mut self) {
+        let params = json!({"thread": self.pages.thread.thread});
+        self.call(Ask::Say("stopped".to_owned()), method::THREAD_STOP, params);
     }
 
     /// Tab goes to the request that waits, else into the items; there it folds.
@@ -514,6 +528,10 @@ impl App {
                 if key == super::card::CardKey::Open { super::card::CardKey::Used } else { key };
             let may = self.may_decide();
             let is_answer = matches!(key, super::card::CardKey::Answer(_));
+            if key == super::card::CardKey::Say(super::card::AGAIN) {
+                // The end of the card is near the end of the thread.
+                self.pages.thread.scroll = 0;
+            }
             if self.carry_out(cx, key, may) {
                 if is_answer && may {
                     self.pages.thread.card.disarm();
@@ -540,7 +558,7 @@ impl App {
         }
     }
 
-    fn thread_item_enter(&mut self, at: usize) {
+    pub(crate) fn thread_item_enter(&mut self, at: usize) {
         let page = &mut self.pages.thread;
         let Some(item) = page.items.get(at) else { return };
         let is_open = page.open.contains(&item.id);
@@ -551,7 +569,7 @@ impl App {
         page.fold(at);
     }
 
-    fn thread_send(&mut self) {
+    pub(crate) fn thread_send(&mut self) {
         if !self.may_decide() {
             return self.warn("read-only: nothing is sent or decided here");
         }

@@ -125,6 +125,7 @@ pub fn workspace(cols: u16, rows: u16) -> Fixed {
         sidebar: Some(Sidebar {
             collapsed: false,
             width: 22.0,
+            agents_hidden: false,
             projects: vec![
                 Project {
                     id: 1,

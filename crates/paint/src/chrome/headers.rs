@@ -71,8 +71,8 @@ fn header(look: &Look<'_>, sheet: &mut Sheet, pane: &Pane, place: &PaneLayout, b
     sheet.fill(band, color(ground));
     let middle = band.y + band.height / 2.0;
     let mut left = band.x + 12.0;
-    if let Some(mood) = pane.mood.color() {
-        sheet.dot(left + DOT / 2.0, middle, DOT, mood);
+    if let Some(rgb) = pane.mood.color() {
+        sheet.sign(left + DOT / 2.0, middle, DOT, pane.mood, rgb);
         left += 14.0;
     }
     let close = place.close.unwrap_or(Rect { x: band.right(), width: 0.0, ..band });
@@ -117,7 +117,7 @@ fn notes(look: &Look<'_>, sheet: &mut Sheet, pane: &Pane, place: &PaneLayout) {
     }
     if pane.new_rows > 0 {
         let rect = tag(sheet, &format!("↓ {} new", pane.new_rows), true);
-        sheet.hit(rect, Hit::Button(Button::Newest));
+        sheet.hit(rect, Hit::PaneNewest(pane.terminal));
     }
 }
 

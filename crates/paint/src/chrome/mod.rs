@@ -18,7 +18,7 @@ use crate::sheet::Sheet;
 pub(crate) use floats::{lost, menu};
 pub(crate) use headers::{drop_mark, headers};
 pub(crate) use overlays::overlays;
-pub(crate) use sidebar::sidebar;
+pub(crate) use sidebar::{renames, sidebar};
 pub(crate) use status::status;
 pub(crate) use strip::strip;
 

@@ -30,6 +30,9 @@ pub(crate) fn overlays(look: &Look<'_>, sheet: &mut Sheet) {
     }
     if let (Some(open), Some(place)) = (&scene.palette, &look.layout.palette) {
         clipped(sheet, window, |brush| palette(look, brush, open, place));
+        let (field, rect) = query(open, place);
+        let ink = Ink::new(look.shades.text, 15.0);
+        sheet.field_line(FieldOf::Query, rect, &field, &open.placeholder, ink, &look.shades);
     }
     if let (Some(open), Some(place)) = (&scene.dialog, &look.layout.dialog) {
         clipped(sheet, window, |brush| dialog(look, brush, open, place));
@@ -46,19 +49,8 @@ fn palette(look: &Look<'_>, brush: &mut Brush<'_>, open: &PaletteOverlay, place:
     let shades = &look.shades;
     brush.veil(look.layout.panes.window);
     brush.panel(place.frame, RADIUS, shades.panel, shades.panel_edge);
-    let query = place.query.inset(18.0, 0.0);
-    let tag = Rect { x: query.right() - 160.0, width: 160.0, ..query };
-    let taken = brush.label(&open.frame, tag, Side::Right, Ink::new(shades.faint, 11.5));
-    let field = Rect { width: query.width - taken - 16.0, ..query };
-    let bar = Rect::new(field.x, field.y + 14.0, 1.5, field.height - 28.0);
-    if open.query.is_empty() {
-        brush.fill(bar, color(shades.matched));
-        let hint = Rect { x: field.x + 5.0, ..field };
-        brush.label(&open.placeholder, hint, Side::Left, Ink::new(shades.faint, 15.0));
-    } else {
-        let width = brush.label(&open.query, field, Side::Left, Ink::new(shades.text, 15.0));
-        brush.fill(Rect { x: (field.x + width).round() + 1.0, ..bar }, color(shades.matched));
-    }
+    let tag = Rect { x: place.query.right() - 178.0, width: 160.0, ..place.query };
+    brush.label(&open.frame, tag, Side::Right, Ink::new(shades.faint, 11.5));
     let under = Rect { y: place.query.bottom() - 1.0, height: 1.0, ..place.query };
     brush.fill(under.inset(1.0, 0.0), color(shades.panel_edge));
     if open.rows.is_empty() {
@@ -72,6 +64,18 @@ fn palette(look: &Look<'_>, brush: &mut Brush<'_>, open: &PaletteOverlay, place:
         }
     }
     more_rows(look, brush, place);
+}
+
+/// What is typed in the palette, and where.
+fn query(open: &PaletteOverlay, place: &PaletteLayout) -> (Field, Rect) {
+    let field = Field {
+        cursor: open.cursor.unwrap_or(open.query.len()),
+        preedit: open.preedit.clone(),
+        ..Field::of(&open.query)
+    };
+    let taken = fonts::width(&open.frame, fonts::SANS, 11.5);
+    let rect = place.query.inset(18.0, 0.0);
+    (field, Rect { width: rect.width - taken - 16.0, ..rect })
 }
 
 /// How many rows are above and below those that are visible, and where those stand among all.
@@ -102,7 +106,7 @@ fn palette_row(look: &Look<'_>, brush: &mut Brush<'_>, row: &PaletteRow, rect: R
     let mut inner = rect.inset(12.0, 0.0);
     if let Some(mood) = row.mood {
         let dot = mood.color().unwrap_or(shades.line);
-        brush.dot(inner.x + 3.5, inner.y + inner.height / 2.0, DOT, dot);
+        brush.sign(inner.x + 3.5, inner.y + inner.height / 2.0, DOT, mood, dot);
         inner = Rect::new(inner.x + 16.0, inner.y, inner.width - 16.0, inner.height);
     }
     let half = Rect { x: inner.x + inner.width * 0.5, width: inner.width * 0.5, ..inner };

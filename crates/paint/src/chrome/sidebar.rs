@@ -1,6 +1,7 @@
 //! The list of projects and their agents.
 
-use rookery_view::scene::layout::{BAND_HEIGHT, Rect};
+use rookery_view::scene::layout::{BAND_HEIGHT, FieldOf, Rect};
+use rookery_view::scene::pages::Field;
 use rookery_view::scene::{ACCENT, AgentRow, ProjectRow};
 
 use super::{DOT, Look, clipped};
@@ -20,10 +21,20 @@ pub(crate) fn sidebar(look: &Look<'_>, sheet: &mut Sheet) {
     clipped(sheet, pane, |brush| frame(look, brush, pane));
     clipped(sheet, look.layout.sidebar.list, |brush| {
         let places = &look.layout.sidebar.projects;
+        let mut number = 0;
+        let mut chosen = |brush: &mut Brush<'_>, row: Rect| {
+            if look.scene.sidebar.chosen == Some(number) {
+                let ring = row.inset(6.0, 1.0);
+                brush.edged(ring, 6.0, faded(ACCENT, 0.15), color(ACCENT));
+            }
+            number += 1;
+        };
         for (project, place) in look.scene.sidebar.projects.iter().zip(places) {
             project_row(look, brush, project, place.row);
+            chosen(brush, place.row);
             for (agent, row) in project.agents.iter().zip(&place.agents) {
                 agent_row(look, brush, agent, *row);
+                chosen(brush, *row);
             }
         }
     });
@@ -88,8 +99,8 @@ fn project_row(look: &Look<'_>, brush: &mut Brush<'_>, project: &ProjectRow, row
         brush.fill(stripe, color(mood));
     }
     let text = Rect::new(row.x + 14.0, row.y, row.width - 14.0 - 30.0, row.height);
-    if let Some(typed) = &project.rename {
-        return rename(look, brush, typed, Rect { width: row.width - 24.0, ..text });
+    if project.rename.is_some() {
+        return;
     }
     let shade = if project.is_active { shades.text } else { shades.soft };
     brush.label(&project.name, text, Side::Left, Ink::new(shade, 13.5));
@@ -112,7 +123,7 @@ fn agent_row(look: &Look<'_>, brush: &mut Brush<'_>, agent: &AgentRow, row: Rect
         brush.round(bubble, 2.0, color(mood));
         brush.fill(Rect::new(bubble.x + 1.0, bubble.bottom() - 1.0, 2.0, 3.0), color(mood));
     } else {
-        brush.dot(row.x + 25.5, middle, DOT, mood);
+        brush.sign(row.x + 25.5, middle, DOT, agent.mood, mood);
     }
     let time = Rect::new(row.right() - 50.0, row.y, 35.0, row.height);
     let taken = brush.label(&agent.time_text, time, Side::Right, Ink::new(shades.faint, 11.0));
@@ -122,13 +133,28 @@ fn agent_row(look: &Look<'_>, brush: &mut Brush<'_>, agent: &AgentRow, row: Rect
     brush.label(&agent.name, name, Side::Left, Ink::new(shade, 12.5));
 }
 
-/// A field with what was typed so far and a cursor behind it.
-pub(super) fn rename(look: &Look<'_>, brush: &mut Brush<'_>, typed: &str, rect: Rect) {
+/// Names that are edited in place, over the rows and pills that have them.
+pub(crate) fn renames(look: &Look<'_>, sheet: &mut Sheet) {
+    let (scene, layout) = (look.scene, look.layout);
+    for (project, place) in scene.sidebar.projects.iter().zip(&layout.sidebar.projects) {
+        if let Some(typed) = &project.rename {
+            let row = place.row;
+            let text = Rect::new(row.x + 14.0, row.y, row.width - 24.0, row.height);
+            rename(look, sheet, typed, text, layout.sidebar.list);
+        }
+    }
+    for (tab, (_, place)) in scene.strip.pills.iter().zip(&layout.strip.pills) {
+        if let Some(typed) = &tab.rename {
+            rename(look, sheet, typed, super::strip::words(tab, *place), layout.strip.visible);
+        }
+    }
+}
+
+/// A field with what was typed so far.
+fn rename(look: &Look<'_>, sheet: &mut Sheet, typed: &Field, rect: Rect, clip: Rect) {
     let field = Rect::new(rect.x - 6.0, rect.y, rect.width + 6.0, rect.height).inset(0.0, 2.0);
-    brush.edged(field, 5.0, color(look.shades.terminal), color(ACCENT));
-    let text = field.inset(6.0, 0.0);
-    let room = Rect { width: text.width - 3.0, ..text };
-    let width = brush.label(typed, room, Side::Left, Ink::new(look.shades.text, 12.5));
-    let bar = Rect::new((text.x + width).round() + 1.0, field.y + 4.0, 1.0, field.height - 8.0);
-    brush.fill(bar, color(look.shades.text));
+    sheet.layer(clip);
+    sheet.edged(field, 5.0, color(look.shades.terminal), color(ACCENT));
+    let ink = Ink::new(look.shades.text, 12.5);
+    sheet.field_line(FieldOf::Name, field.inset(6.0, 0.0), typed, "", ink, &look.shades);
 }

@@ -68,7 +68,7 @@ fn parts_at_right(look: &Look<'_>, sheet: &mut Sheet, left: f32) -> f32 {
     let has_message = said.message.is_some();
     let parts = [
         (said.rights.as_str(), shades.faint, None),
-        (said.mode.as_str(), shades.faint, Some(StatusPart::Mode)),
+        (said.mode.as_str(), shades.faint, None),
         (size.as_str(), shades.soft, Some(StatusPart::Size)),
         (said.place.as_str(), shades.faint, None),
     ];

@@ -3,7 +3,6 @@
 use rookery_view::scene::layout::Rect;
 use rookery_view::scene::{ACCENT, Pill};
 
-use super::sidebar::rename;
 use super::{DOT, Look, clipped};
 use crate::brush::{Brush, Ink, Side};
 use crate::shades::color;
@@ -55,8 +54,8 @@ fn pill(look: &Look<'_>, brush: &mut Brush<'_>, tab: &Pill, place: Rect) {
     brush.round(place, place.height / 2.0, color(fill));
     let middle = place.y + place.height / 2.0;
     let mut left = place.x + 12.0;
-    if let Some(mood) = tab.mood.color() {
-        brush.dot(place.x + 13.5, middle, DOT, mood);
+    if let Some(rgb) = tab.mood.color() {
+        brush.sign(place.x + 13.5, middle, DOT, tab.mood, rgb);
         left = place.x + 23.0;
     }
     let mut right = place.right() - if tab.has_badge { 24.0 } else { 12.0 };
@@ -67,12 +66,19 @@ fn pill(look: &Look<'_>, brush: &mut Brush<'_>, tab: &Pill, place: Rect) {
         right -= taken + 6.0;
     }
     let text = Rect::new(left, place.y, right - left, place.height);
-    if let Some(typed) = &tab.rename {
-        return rename(look, brush, typed, text);
+    if tab.rename.is_some() {
+        return;
     }
     let shade = if tab.is_active { shades.text } else { shades.soft };
     brush.label(&tab.title, text, Side::Left, Ink::new(shade, 12.5));
     if tab.has_badge {
         brush.dot(place.right() - 14.5, middle, DOT, ACCENT);
     }
+}
+
+/// Where the name of a pill stands.
+pub(super) fn words(tab: &Pill, place: Rect) -> Rect {
+    let left = if tab.mood.color().is_some() { 23.0 } else { 12.0 };
+    let right = if tab.has_badge { 24.0 } else { 12.0 } + if tab.more > 0 { 26.0 } else { 0.0 };
+    Rect { x: place.x + left, width: place.width - left - right, ..place }
 }

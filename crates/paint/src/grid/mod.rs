@@ -186,7 +186,10 @@ impl GridView {
                 };
                 cost::text();
                 let clip = rectangle(clip.intersection(&self.frame));
-                renderer.fill_text(text, Point::new(*x, *y), color(ink.color), clip);
+                // The renderer cuts fractions of a pixel off, and a row that begins at one may be a
+                // hair above it as a number.
+                let y = ((*y * self.scale).round() + 0.01) / self.scale;
+                renderer.fill_text(text, Point::new(*x, y), color(ink.color), clip);
             }
         }
     }
@@ -210,6 +213,7 @@ mod tests {
             bold: false,
             italic: false,
             strikeout: false,
+            overline: false,
             underline: rookery_term::Underline::None,
             underline_color: palette.foreground,
         };

@@ -164,6 +164,13 @@ impl<'a> RowDrawing<'a> {
                 lines::strikeout(&mut self.brush(), rect, size, rgb);
             }
         }
+        let overlined = |cell: &Cell| cell.look.overline.then_some(cell.look.fg);
+        for (start, len, rgb) in stretches(cells, overlined) {
+            if let Some(rgb) = rgb {
+                let rect = Rect { height: lines::thickness(size), ..self.columns(start, len) };
+                self.brush().fill(rect, color(rgb));
+            }
+        }
     }
 
     fn letters(&mut self) {
@@ -275,11 +282,17 @@ impl<'a> RowDrawing<'a> {
             None => (ink.face, fonts::fit(text, ink.face, size, rect.width)),
         };
         let ink = Ink { face, ..ink };
+        let without_tone = fonts::without_tone(text);
+        if let (true, Some(plain)) = (fit.is_missing, &without_tone) {
+            // A person of no color in particular says more than an empty box.
+            let width = rect.width.min(2.0 * self.columns(0, 1).width);
+            return self.cluster_in(Rect { width, ..rect }, plain, is_wide, ink);
+        }
         if fit.is_missing {
             return lines::missing(&mut self.brush(), rect, ink.color);
         }
-        if let (Some(letter), true) = (fonts::marked_letter(text), fit.has_marks_beside) {
-            return self.marked(rect, letter, &text[letter.len()..], fit, ink);
+        if fit.has_marks_beside {
+            return self.marked(rect, text, fit, ink);
         }
         // A letter of a script that runs to the left would be put at the right end of the line.
         let text = match text.chars().next() {
@@ -292,16 +305,18 @@ impl<'a> RowDrawing<'a> {
     }
 
     /// A letter, and marks that its font does not have over it: where another one has them they would
-    /// stand beside it.
-    fn marked(&mut self, rect: Rect, letter: &str, marks: &str, fit: Fit, ink: Ink) {
-        let x = rect.x + fit.left;
-        self.write(letter.to_owned(), x, rect.y, ink, fit.size, Shaping::Advanced);
+    /// stand beside it. Each is put over the middle of the letter, above those that are there already.
+    fn marked(&mut self, rect: Rect, text: &str, fit: Fit, ink: Ink) {
+        let (letter, marks) = fonts::composed(text, ink.face, fit.size);
+        let mut above = if letter.chars().count() > 1 { 1.0 } else { 0.0 };
+        self.write(letter.to_owned(), rect.x + fit.left, rect.y, ink, fit.size, Shaping::Advanced);
         for mark in marks.chars() {
             let mark = mark.to_string();
-            let wide = fonts::width(&mark, ink.face, fit.size);
-            // One without a width is drawn back over what is before it.
-            let x = if wide > 0.5 { rect.x + (rect.width - wide) / 2.0 } else { rect.right() };
-            self.write(mark, x, rect.y, ink, fit.size, Shaping::Advanced);
+            let Some(drawn) = fonts::drawn(&mark, ink.face, fit.size) else { continue };
+            let x = rect.x + (rect.width - drawn.width) / 2.0 - drawn.left;
+            let y = if drawn.is_above { rect.y - above * (drawn.height + 1.0) } else { rect.y };
+            above += if drawn.is_above { 1.0 } else { 0.0 };
+            self.write(mark, x, y, ink, fit.size, Shaping::Advanced);
         }
     }
 

@@ -168,6 +168,8 @@ pub(crate) fn palette() -> Scene {
         frame: "commands".to_owned(),
         placeholder: "Type a command".to_owned(),
         query: "ne".to_owned(),
+        cursor: None,
+        preedit: String::new(),
         rows: vec![
             row("new_tab", "New Tab", "Alt+T", &[0, 1]),
             row("new_project", "New Project", "Alt+N", &[0, 1]),
@@ -186,7 +188,7 @@ pub(crate) fn palette() -> Scene {
 pub(crate) fn question() -> Scene {
     let mut scene = workspace();
     scene.inbox.is_open = true;
-    scene.strip.pills[2].rename = Some("shell".to_owned());
+    scene.strip.pills[2].rename = Some(rookery_view::scene::pages::Field::of("shell"));
     scene.toasts = vec![
         Toast { title: "Copied 3 lines".to_owned(), body: String::new(), mood: Mood::Inactive },
         Toast {

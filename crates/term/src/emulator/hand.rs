@@ -232,6 +232,16 @@ impl Hand<'_> {
         self.emulator.term.grid_mut().cursor.template.flags.insert(WRITTEN);
     }
 
+    /// Whether what is written now gets a line above it.
+    pub(super) fn has_overline(&mut self) -> bool {
+        row::has_overline(self.emulator.term.grid().cursor.template.flags)
+    }
+
+    pub(super) fn set_overline(&mut self, has: bool) {
+        let flags = &mut self.emulator.term.grid_mut().cursor.template.flags;
+        *flags = row::with_overline(*flags, has);
+    }
+
     pub(super) fn apply_keyboard_flags(&mut self) {
         let flags = KeyboardModes::from_bits_truncate(self.emulator.shadow.keyboard_flags());
         Handler::set_keyboard_mode(

@@ -4,7 +4,7 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
     KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedPrivateMode,
-    PrivateMode, StandardCharset, TabulationClearMode,
+    PrivateMode, ScpCharPath, ScpUpdateMode, StandardCharset, TabulationClearMode,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -234,8 +234,18 @@ impl Handler for Hand<'_> {
     }
 
     fn terminal_attribute(&mut self, attr: Attr) {
+        let keeps_overline = attr != Attr::Reset && self.has_overline();
+        self.set_overline(false);
         self.emulator.term.terminal_attribute(attr);
+        self.set_overline(keeps_overline);
         self.keep_written_mark();
+    }
+
+    /// Never sent by a program that means it: stands for lines above text, see [`crate::feed`].
+    fn set_scp(&mut self, path: ScpCharPath, update: ScpUpdateMode) {
+        if let ScpUpdateMode::PresentationToData = update {
+            self.set_overline(matches!(path, ScpCharPath::LTR));
+        }
     }
 
     fn set_hyperlink(&mut self, link: Option<Hyperlink>) {

@@ -71,6 +71,10 @@ impl Hand<'_> {
                         _ => Attr::UnderlineColor(Some(color)),
                     })
                 }
+                53 | 55 => {
+                    self.set_overline(number == 53);
+                    None
+                }
                 _ => simple(number),
             };
             if let Some(attr) = attr {

@@ -45,6 +45,34 @@ fn cells_tell_written_from_untouched() {
     assert_eq!(live.snapshot().row(0).next().unwrap().text(), " ");
 }
 
+/// Which cells of the first row have a line above them, and which one below.
+fn lines(live: &crate::Screen) -> String {
+    let mark = |cell: crate::CellRef<'_>| match (cell.style().overline, cell.style().underline) {
+        (true, crate::Underline::None) => '^',
+        (true, _) => '=',
+        (false, crate::Underline::None) => '.',
+        (false, _) => '_',
+    };
+    live.snapshot().row(0).map(mark).collect()
+}
+
+#[test]
+fn lines_above_text_come_and_go_beside_those_below_it() {
+    let told = "\x1b[53ma\x1b[4mb\x1b[24mc\x1b[1;31md\x1b[55me\x1b[4;53mf\x1b[0mg\x1b[38;5;53mh";
+    for cut in [1, 3, 1000] {
+        let mut live = screen(2, 8);
+        for chunk in told.as_bytes().chunks(cut) {
+            feed(&mut live, chunk);
+        }
+        assert_eq!(lines(&live), "^=^^.=..", "in pieces of {cut}");
+        assert!(live.snapshot().row(0).nth(3).unwrap().style().bold);
+    }
+    // In output that is held back they keep their place.
+    let mut live = screen(2, 8);
+    feed(&mut live, "\x1b[?2026ha\x1b[53mb\x1b[55mc\x1b[?2026l");
+    assert_eq!(lines(&live), ".^......");
+}
+
 #[test]
 fn a_pending_wrap_shows_as_a_column_past_the_end() {
     let mut live = screen(2, 10);

@@ -137,6 +137,7 @@ impl Out {
             (attr::INVERSE, 7),
             (attr::HIDDEN, 8),
             (attr::STRIKEOUT, 9),
+            (attr::OVERLINE, 53),
         ];
         for (bit, code) in attrs {
             if pen.attrs & bit != 0 {

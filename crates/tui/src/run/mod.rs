@@ -307,7 +307,7 @@ impl Runner {
     async fn carry_out(&mut self, tty: &mut Tty) -> bool {
         for effect in self.driver.carry_out().await {
             match effect {
-                Effect::Copy(copied) => self.copy(&copied, tty),
+                Effect::Copy(copied) | Effect::CopyDragged(copied) => self.copy(&copied, tty),
                 Effect::Clip(clip) if self.options.outer.in_tmux => {
                     self.driver.calls.job((self.options.tmux)(clip.text), Ask::Quiet);
                 }

@@ -75,6 +75,9 @@ pub struct Pixels {
     pub cell: (f64, f64),
     #[serde(default = "one")]
     pub scale: f64,
+    /// Width of the sidebar, if the person has just given it one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sidebar: Option<f64>,
 }
 
 fn one() -> f64 {

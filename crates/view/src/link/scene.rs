@@ -312,6 +312,9 @@ pub struct Sidebar {
     pub collapsed: bool,
     /// Points in a window, columns in a terminal.
     pub width: f32,
+    /// Agents are not to be listed below their projects.
+    #[serde(skip_serializing_if = "is_false")]
+    pub agents_hidden: bool,
     pub projects: Vec<Project>,
 }
 

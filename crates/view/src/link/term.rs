@@ -41,6 +41,9 @@ pub struct Term {
     pub rows: Vec<Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
+    /// The color that the program gave the cursor; null if it is the theme's.
+    #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub cursor_color: Option<Option<Hex>>,
     /// See [`modes`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<u32>,
@@ -242,6 +245,7 @@ pub mod attr {
     pub const INVERSE: u8 = 8;
     pub const HIDDEN: u8 = 16;
     pub const STRIKEOUT: u8 = 32;
+    pub const OVERLINE: u8 = 64;
 }
 
 /// A color as a program asked for it: an index of the palette, or `#rrggbb`.

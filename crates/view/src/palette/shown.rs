@@ -257,6 +257,8 @@ impl Shown {
             frame: self.frame.to_string(),
             placeholder: self.placeholder.clone(),
             query: self.query.clone(),
+            cursor: None,
+            preedit: String::new(),
             rows: self.visible.iter().enumerate().filter_map(row).collect(),
         }
     }

@@ -82,6 +82,8 @@ pub struct Look {
     pub italic: bool,
     /// Line through it.
     pub strikeout: bool,
+    /// Line above it.
+    pub overline: bool,
     /// Line below it.
     pub underline: Underline,
     /// Color of the line below it.
@@ -198,6 +200,7 @@ impl Look {
             bold: style.bold,
             italic: style.italic,
             strikeout: style.strikeout,
+            overline: style.overline,
             underline: style.underline,
             underline_color: colors.underline(style),
         }

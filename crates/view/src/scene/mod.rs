@@ -137,6 +137,8 @@ pub struct Sidebar {
     pub projects: Vec<ProjectRow>,
     /// Whether agents are listed below their projects.
     pub are_agents_visible: bool,
+    /// The row that has the keyboard, counted over projects and agents.
+    pub chosen: Option<usize>,
     /// How far the user scrolled it, in points; none keeps the active project in view.
     pub scroll: Option<f32>,
 }
@@ -148,6 +150,7 @@ impl Default for Sidebar {
             width: layout::SIDEBAR_WIDTH,
             projects: Vec::new(),
             are_agents_visible: true,
+            chosen: None,
             scroll: None,
         }
     }
@@ -167,7 +170,7 @@ pub struct ProjectRow {
     /// Whether any of its tabs has something unseen.
     pub has_badge: bool,
     /// What the user has typed so far while renaming it.
-    pub rename: Option<String>,
+    pub rename: Option<pages::Field>,
     /// Its agents.
     pub agents: Vec<AgentRow>,
 }
@@ -216,7 +219,7 @@ pub struct Pill {
     /// Further tabs of its group, of which it is the focused one.
     pub more: usize,
     /// What the user has typed so far while renaming it.
-    pub rename: Option<String>,
+    pub rename: Option<pages::Field>,
 }
 
 /// The palette over everything else.
@@ -228,6 +231,10 @@ pub struct PaletteOverlay {
     pub placeholder: String,
     /// What the user typed.
     pub query: String,
+    /// Where the next letter goes, in bytes; none is behind the last.
+    pub cursor: Option<usize>,
+    /// What an input method shows there.
+    pub preedit: String,
     /// Rows that match, best first.
     pub rows: Vec<PaletteRow>,
 }

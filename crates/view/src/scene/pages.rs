@@ -59,6 +59,8 @@ pub enum Button {
     Mode,
     /// Choose a model.
     Model,
+    /// Choose a project.
+    Project,
     /// To the newest.
     Newest,
     /// Show older ones.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rookery_face::app::{App, Ask, Cx, Effect, Input, Surroundings};
 use rookery_face::driver::{cx, until};
+use rookery_face::pages::card::CardPage;
 use rookery_face::{Driver, Step};
 use rookery_host::ClipboardTarget;
 use rookery_view::link::{self, Notice, Open, Page, Prefs, PrefsFound, Rights, method};
@@ -44,6 +45,8 @@ pub(crate) struct Brain {
     slot: Slot,
     orders: Orders,
     pastes: (mpsc::Sender<String>, mpsc::Receiver<String>),
+    /// The cards that it shows, by serial: that of the inbox and that of the thread.
+    cards: (Option<u64>, Option<u64>),
     /// A picture is being drawn.
     is_drawing: bool,
     /// The window is there.
@@ -54,6 +57,8 @@ pub(crate) struct Brain {
     place: Place,
     /// The pixels that the daemon knows of.
     told: Option<Option<link::Pixels>>,
+    /// The sidebar's width as the daemon said it last.
+    told_sidebar: Option<f32>,
     /// What it is to be told.
     resize: Option<link::Resize>,
 }
@@ -93,12 +98,14 @@ impl Brain {
             slot,
             orders,
             pastes: mpsc::channel(PASTES),
+            cards: (None, None),
             is_drawing: false,
             is_shown: false,
             toasts_until: None,
             toasts: Vec::new(),
             place: Place::default(),
             told: None,
+            told_sidebar: None,
             resize: None,
             options,
         }
@@ -164,12 +171,23 @@ impl Brain {
                 if let Some(font) = theme.map(|it| &it.font).filter(|font| font.size > 0.0) {
                     self.own.font = FontChoice { family: font.family.clone(), size: font.size };
                 }
+                self.follow_sidebar();
                 if !self.driver.is_visible {
                     self.driver.face.painted().await;
                 }
             }
             Step::Lost => self.own.preedit = Default::default(),
             Step::Other => {}
+        }
+    }
+
+    /// The sidebar's width is the daemon's as soon as that has heard of the one chosen here, or gave it
+    /// another one.
+    fn follow_sidebar(&mut self) {
+        let told = self.driver.face.mirror().scene().sidebar.as_ref().map(|it| it.width);
+        let before = std::mem::replace(&mut self.told_sidebar, told);
+        if before.is_some() && before != told {
+            self.own.sidebar = None;
         }
     }
 
@@ -242,6 +260,9 @@ impl Brain {
         let grid = picture.layout.grid;
         self.driver.app.drawn.page_rows = places::page_rows(&picture);
         self.picture = Some(picture.clone());
+        let pages = &self.driver.app.pages;
+        let shown = |card: &CardPage| card.card().map(|_| card.serial());
+        self.cards = (shown(&pages.card), shown(&pages.thread.card));
         if self.driver.app.lost.is_none() {
             self.tell_room(grid.cols, grid.rows);
         }
@@ -270,14 +291,14 @@ impl Brain {
         let now = self.driver.now();
         if let Some(picture) = &self.picture {
             let end_is_seen = picture.plan.card_end_is_seen();
-            let serial = self.driver.app.pages.card.serial();
-            let drawn = rookery_face::app::Drawn {
-                card: Some((serial, end_is_seen)),
-                ..self.driver.app.drawn.clone()
-            };
-            self.driver.app.drawn(drawn, now);
-            let serial = self.driver.app.pages.thread.card.serial();
-            self.driver.app.pages.thread.card.drawn(serial, end_is_seen, now);
+            // A card that came since was not read yet.
+            let pages = &mut self.driver.app.pages;
+            if let Some(serial) = self.cards.0 {
+                pages.card.drawn(serial, end_is_seen, now);
+            }
+            if let Some(serial) = self.cards.1 {
+                pages.thread.card.drawn(serial, end_is_seen, now);
+            }
         }
         self.driver.app.pages.review.drawn(now);
         if n == self.driver.face.mirror().last() {
@@ -293,7 +314,10 @@ impl Brain {
         for effect in self.driver.carry_out().await {
             match effect {
                 Effect::Bell => (self.orders)(Order::Bell),
-                Effect::Copy(copied) => self.copy(&copied),
+                Effect::Copy(copied) => {
+                    self.copy(&copied, &[ClipboardTarget::System, ClipboardTarget::Selection]);
+                }
+                Effect::CopyDragged(copied) => self.copy(&copied, &[ClipboardTarget::Selection]),
                 Effect::Clip(clip) => {
                     let target = match clip.target {
                         link::ClipTarget::Selection => ClipboardTarget::Selection,
@@ -312,11 +336,12 @@ impl Brain {
         None
     }
 
-    /// Both clipboards get what a person copies, as in other windows.
-    fn copy(&mut self, copied: &link::Copied) {
+    /// Both clipboards get what a person copies, as in other windows; only that of selections what a drag
+    /// selected.
+    fn copy(&mut self, copied: &link::Copied, targets: &[ClipboardTarget]) {
         let clipboards = &self.options.clipboards;
-        let targets = [ClipboardTarget::System, ClipboardTarget::Selection];
-        match targets.into_iter().try_for_each(|target| clipboards.write(target, &copied.text)) {
+        let written = targets.iter().try_for_each(|to| clipboards.write(*to, &copied.text));
+        match written {
             Ok(()) => self.driver.app.has_copied(copied, "copied"),
             Err(error) => self.driver.app.warn(error.to_string()),
         }
@@ -343,6 +368,7 @@ impl Brain {
             height: f64::from(window.height),
             cell: (f64::from(cell.width), f64::from(cell.height)),
             scale,
+            sidebar: self.own.sidebar.map(f64::from),
         })
     }
 

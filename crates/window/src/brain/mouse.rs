@@ -1,7 +1,7 @@
 //! The mouse: what the window does by itself (dragging pills, the sidebar's edge and scrollbars), and
 //! the rest, which is the state machine's.
 
-use rookery_face::app::{App, Ask};
+use rookery_face::app::Ask;
 use rookery_face::driver::cx;
 use rookery_model::{ProjectId, TerminalId};
 use rookery_term::keys::parse_chord;
@@ -48,6 +48,7 @@ impl Brain {
     pub(super) fn button(&mut self, press: Press) {
         let Some(picture) = self.picture.clone() else { return };
         self.mouse.is_down = press.is_down;
+        self.driver.app.has_super = press.has_super;
         let hit = picture.hit(press.point);
         if press.is_down {
             self.own.menu_at = press.point;
@@ -63,7 +64,7 @@ impl Brain {
 
     /// Presses that are the window's own.
     fn own_press(&mut self, picture: &Picture, hit: Hit, point: Point) -> bool {
-        if self.driver.app.lost.is_some() && !matches!(hit, Hit::Button(Button::StartDaemon)) {
+        if self.driver.app.lost.is_some() && hit != Hit::Button(Button::StartDaemon) {
             return true;
         }
         match hit {
@@ -98,7 +99,18 @@ impl Brain {
                 }
             }
             Hit::Confirm => self.press_confirm(),
-            Hit::Button(button) => return self.press_button(button),
+            Hit::Button(button) => self.driver.with(|app, cx| app.press_button(cx, button)),
+            Hit::ItemButton(index, button) => self.press_item(picture, index, button),
+            Hit::Choice(index) => self.driver.with(|app, cx| app.press_option(cx, index)),
+            Hit::Field(of, byte) => self.driver.with(|app, cx| app.press_field(cx, of, byte)),
+            Hit::PaneNewest(terminal) => {
+                let to = Some(ScrollTo::Bottom);
+                let scroll = Scroll { t: terminal.get(), to, row: None, by: None };
+                self.driver.app.scroll(scroll);
+            }
+            Hit::Row(index) if matches!(picture.scene.stage, Stage::Thread(_)) => {
+                self.driver.app.take_command(index);
+            }
             _ => return false,
         }
         true
@@ -116,34 +128,12 @@ impl Brain {
         self.driver.with(|app, cx| app.key(cx, &press));
     }
 
-    /// Buttons that mean something else than their key, where they are.
-    fn press_button(&mut self, button: Button) -> bool {
-        let is_list =
-            self.picture.as_ref().is_some_and(|it| matches!(it.scene.stage, Stage::List(_)));
-        let card = match App::page(&cx(&self.driver.face, self.driver.now())) {
-            Page::Thread { .. } => &self.driver.app.pages.thread.card,
-            _ => &self.driver.app.pages.card,
-        };
-        let (denies, remembers) = (card.denial().is_some(), card.would_remember());
-        match button {
-            Button::Deny if denies => self.press_key("enter"),
-            Button::Remember if remembers => self.press_key("enter"),
-            Button::Open if is_list => self.press_key("enter"),
-            Button::Newest => self.driver.app.pages.thread.scroll = 0,
-            Button::Stop => {
-                if let Page::Thread { thread } =
-                    App::page(&cx(&self.driver.face, self.driver.now()))
-                {
-                    self.driver.app.call(
-                        Ask::Quiet,
-                        method::THREAD_STOP,
-                        json!({ "thread": thread }),
-                    );
-                }
-            }
-            _ => return false,
-        }
-        true
+    /// A button of an item of the thread that is drawn: items may have come since, so it is found by
+    /// its id.
+    fn press_item(&mut self, picture: &Picture, index: usize, button: Button) {
+        let Stage::Thread(thread) = &picture.scene.stage else { return };
+        let Some(item) = thread.items.get(index) else { return };
+        self.driver.with(|app, cx| app.press_item(cx, &item.id, button));
     }
 
     fn step_tab(&mut self, is_right: bool) {
@@ -266,6 +256,11 @@ impl Brain {
                         self.driver.app.pages.thread.scroll =
                             (most * (1.0 - at) / LINE).round() as usize;
                     }
+                    Stage::Review(_) => {
+                        let review = &mut self.driver.app.pages.review;
+                        let last = review.line_count().saturating_sub(1) as f32;
+                        review.line = (last * at).round() as usize;
+                    }
                     _ => self.driver.app.pages.card.scroll = (most * at / LINE).round() as usize,
                 }
             }
@@ -274,10 +269,13 @@ impl Brain {
                     Stage::List(list) => list.rows.len(),
                     Stage::Help(help) => help.rows.len(),
                     Stage::Settings(settings) => settings.rows.len(),
+                    Stage::Inbox(inbox) => inbox.rows.len(),
+                    Stage::Review(review) => review.files.len(),
                     _ => return,
                 };
-                self.driver.app.pages.list.selected =
-                    (rows.saturating_sub(1) as f32 * at).round() as usize;
+                // What is selected is in view, so the bar moves the selection.
+                let row = (rows.saturating_sub(1) as f32 * at).round() as usize;
+                self.driver.with(|app, cx| app.click_row(cx, row, 1));
             }
         }
     }
@@ -339,8 +337,13 @@ impl Brain {
         let is_news = self.mouse.cell.replace(cell) != Some(cell);
         let is_outside = self.mouse.is_down;
         if is_news || is_outside {
-            let press =
-                Press { is_down: self.mouse.is_down, button: MouseButton::None, point, mods };
+            let press = Press {
+                is_down: self.mouse.is_down,
+                button: MouseButton::None,
+                point,
+                mods,
+                has_super: false,
+            };
             self.pass(&picture, hit, MouseKind::Motion, press);
             self.driver.is_dirty |= self.driver.app.drag.is_some();
         }
@@ -409,7 +412,8 @@ impl Brain {
             return;
         }
         let hit = picture.hit(wheel.point);
-        let press = Press { is_down: false, button, point: wheel.point, mods: wheel.mods };
+        let (point, mods) = (wheel.point, wheel.mods);
+        let press = Press { is_down: false, button, point, mods, has_super: false };
         self.pass(picture, hit, MouseKind::Press, press);
         self.follow_scroll();
     }

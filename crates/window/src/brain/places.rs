@@ -6,7 +6,6 @@ use rookery_face::cells::Rect;
 use rookery_view::link;
 use rookery_view::scene::Stage;
 use rookery_view::scene::layout::{self, Point, StatusPart};
-use rookery_view::scene::pages::Button;
 
 use crate::picture::Picture;
 
@@ -84,64 +83,15 @@ pub(super) fn hit(hit: layout::Hit, shown: &link::Scene) -> Option<Hit> {
         On::Confirm => Some(Hit::Key("enter".to_owned())),
         On::Cancel | On::Backdrop => Some(Hit::Key("escape".to_owned())),
         On::Row(index) | On::Item(index) => Some(Hit::Row(index)),
-        On::Choice(index) => Some(Hit::Key((index + 1).to_string())),
         On::Status(StatusPart::Help) => action("help"),
         On::Status(StatusPart::Size) => action("take_size"),
-        On::Button(button) => key_of(button).map(|key| Hit::Key(key.to_owned())),
         _ => None,
     }
-}
-
-/// The key that does what a button does. Deciding buttons go the way of their keys, guard included.
-pub(super) fn key_of(button: Button) -> Option<&'static str> {
-    Some(match button {
-        Button::Approve => "a",
-        Button::Deny => "d",
-        Button::Remember => "A",
-        Button::Later => "s",
-        Button::Open => "o",
-        Button::Whole | Button::Next | Button::Send => "enter",
-        Button::Back | Button::Close => "escape",
-        Button::Comment | Button::Shell => "c",
-        Button::RequestChanges => "r",
-        Button::New => "n",
-        Button::Restore => "R",
-        Button::Land => "l",
-        Button::Remove => "x",
-        Button::Notes => "i",
-        Button::Filter => "/",
-        Button::Thread => "t",
-        Button::Agent => "g",
-        Button::Help => "?",
-        Button::Palette => "space",
-        Button::StartDaemon => "u",
-        Button::FindOlder => "up",
-        Button::FindNewer => "down",
-        Button::FindRegex => "alt+r",
-        Button::FindCase => "alt+c",
-        Button::Older => "page_up",
-        Button::Stop | Button::Mode | Button::Model | Button::Newest | Button::Dismiss => {
-            return None;
-        }
-    })
-}
-
-/// Whether every key of a button can be read.
-#[cfg(test)]
-fn is_readable(key: &str) -> bool {
-    rookery_term::keys::parse_chord(key).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_of_buttons_can_be_read() {
-        for button in [Button::Approve, Button::Remember, Button::FindRegex, Button::Older] {
-            assert!(key_of(button).is_some_and(is_readable), "{button:?}");
-        }
-    }
 
     #[test]
     fn places_beside_cells_are_told_apart() {

@@ -8,6 +8,7 @@ mod rows;
 use std::sync::Arc;
 
 use rookery_face::app::{App, Choice, Cx, Question};
+use rookery_face::pages::sidebar::{Row as SidebarRow, rows as sidebar_rows};
 use rookery_face::words::{age, line};
 use rookery_model::{ProjectId, TerminalId};
 use rookery_view::link::{self, Page};
@@ -33,7 +34,7 @@ pub(crate) struct Own {
     pub(crate) scale: f32,
     /// The terminal's font.
     pub(crate) font: FontChoice,
-    /// The sidebar's width, if the person ever chose one.
+    /// The sidebar's width, from when the person chose it until the daemon says it.
     pub(crate) sidebar: Option<f32>,
     /// Its width while it is being dragged.
     pub(crate) dragged: Option<f32>,
@@ -66,7 +67,7 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
     scene.strip = strip(app, cx, own);
     scene.stage = stage(app, cx, own, rows, &scene.theme);
     scene.status = status(app, cx);
-    scene.palette = palette(app, shown);
+    scene.palette = palette(app, shown, own);
     let waiting = shown.status.as_ref().map_or(0, |status| status.waiting);
     scene.inbox = Inbox { count: Some(waiting as usize), ..Inbox::default() };
     // On a page they would lie over its buttons or its field; there the count says enough.
@@ -74,7 +75,7 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
         let told = shown.toasts.iter().flatten().map(toast);
         scene.toasts = told.chain(own.toasts.iter().cloned()).collect();
     }
-    scene.dialog = dialog(app, shown);
+    scene.dialog = dialog(app, shown, own);
     scene.menu = app.menu.as_ref().map(|menu| self::menu(app, menu, own.menu_at));
     scene.lost = app.lost.as_ref().map(|lost| Lost {
         trying: trying(lost.stopping, app.note.as_ref().map(|(_, text)| text.as_str())),
@@ -144,7 +145,7 @@ fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
         is_active: project.active,
         mood: project.mood.into(),
         has_badge: project.badge,
-        rename: renamed(app, project.rename.as_ref()),
+        rename: renamed(app, own, project.rename.as_ref()),
         agents: project.agents.iter().map(agent).collect(),
     };
     let usual = scene::layout::SIDEBAR_WIDTH;
@@ -157,15 +158,27 @@ fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
         is_collapsed: own.dragged.map_or(told.collapsed, |width| is_narrow(&width)),
         width: dragged.or(own.sidebar).unwrap_or(told_width),
         projects: told.projects.iter().map(project).collect(),
-        are_agents_visible: true,
+        are_agents_visible: !told.agents_hidden,
+        chosen: chosen(app, told),
         scroll: own.scrolled.0,
     }
 }
 
 /// What was typed of a name that is edited in place.
-fn renamed(app: &App, start: Option<&String>) -> Option<String> {
-    let start = start?;
-    Some(app.rename.as_ref().map_or_else(|| start.clone(), |field| field.text().to_owned()))
+fn renamed(app: &App, own: &Own, start: Option<&String>) -> Option<Field> {
+    let start = Field { preedit: own.preedit.text.clone(), ..Field::of(start?) };
+    Some(app.rename.as_ref().map_or(start, |typed| field(own, typed, true)))
+}
+
+/// The row of the sidebar that has the keyboard, counted over those that are shown.
+fn chosen(app: &App, told: &link::Sidebar) -> Option<usize> {
+    let rows = sidebar_rows(told);
+    let at = app.sidebar?.min(rows.len().checked_sub(1)?);
+    let is_project = |row: &&SidebarRow<'_>| matches!(row, SidebarRow::Project(_));
+    match told.agents_hidden {
+        true => rows[..=at].iter().filter(is_project).count().checked_sub(1),
+        false => Some(at),
+    }
 }
 
 fn strip(app: &App, cx: &Cx<'_>, own: &Own) -> TabStrip {
@@ -182,7 +195,7 @@ fn strip(app: &App, cx: &Cx<'_>, own: &Own) -> TabStrip {
             has_badge: it.tabs.iter().any(|tab| tab.badge),
             is_active: is_workspace && group == Some(it.id),
             more: it.tabs.len() - 1,
-            rename: renamed(app, tab.rename.as_ref()),
+            rename: renamed(app, own, tab.rename.as_ref()),
         })
     };
     let groups = shown.strip.iter().flat_map(|strip| &strip.groups);
@@ -191,22 +204,22 @@ fn strip(app: &App, cx: &Cx<'_>, own: &Own) -> TabStrip {
 
 fn stage(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> Stage {
     if app.pages.new_thread.is_open {
-        return Stage::NewThread(pages::new_thread(app, cx));
+        return Stage::NewThread(pages::new_thread(app, cx, own));
     }
     match App::page(cx) {
         Page::Workspace { .. } | Page::Unknown => match panes(app, cx, own, rows, theme) {
             Some(panes) => Stage::Panes(panes),
             None => Stage::Empty(pages::empty(app, cx)),
         },
-        Page::Inbox { .. } => Stage::Inbox(pages::inbox(app, cx)),
-        Page::Thread { .. } => Stage::Thread(pages::thread(app)),
-        Page::Review { .. } => Stage::Review(pages::review(app)),
+        Page::Inbox { .. } => Stage::Inbox(pages::inbox(app, cx, own)),
+        Page::Thread { .. } => Stage::Thread(pages::thread(app, own)),
+        Page::Review { .. } => Stage::Review(pages::review(app, own)),
         Page::Checkpoints { .. } if app.pages.review.is_checkpoint() => {
-            Stage::Review(pages::review(app))
+            Stage::Review(pages::review(app, own))
         }
-        Page::Settings => Stage::Settings(pages::settings(app, cx)),
-        Page::Help => Stage::Help(pages::help(app)),
-        page => Stage::List(pages::list(app, &page, cx)),
+        Page::Settings => Stage::Settings(pages::settings(app, cx, own)),
+        Page::Help => Stage::Help(pages::help(app, own)),
+        page => Stage::List(pages::list(app, &page, cx, own)),
     }
 }
 
@@ -237,7 +250,7 @@ fn panes(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> O
             is_focused,
             title: tab.map(|tab| line(&tab.title)).unwrap_or_default(),
             mood: tab.map(|tab| tab.mood.into()).unwrap_or_default(),
-            find: find.map(find_bar),
+            find: find.map(|find| find_bar(own, find)),
             new_rows: app.new_rows(area.t, term.view().first),
             ended: term.ended().map(ended),
             ..Pane::new(TerminalId::new(area.t), Some(rect), grid)
@@ -252,9 +265,9 @@ fn panes(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> O
     })
 }
 
-fn find_bar(find: &rookery_face::app::FindBar) -> scene::FindBar {
+fn find_bar(own: &Own, find: &rookery_face::app::FindBar) -> scene::FindBar {
     scene::FindBar {
-        field: field(&find.field, true),
+        field: field(own, &find.field, true),
         count: if find.field.is_empty() { String::new() } else { find.count() },
         is_regex: find.regex,
         is_exact_case: find.exact_case,
@@ -262,9 +275,11 @@ fn find_bar(find: &rookery_face::app::FindBar) -> scene::FindBar {
     }
 }
 
-/// A field of the state machine as one of the scene.
-pub(crate) fn field(field: &rookery_face::app::Field, has_keyboard: bool) -> Field {
-    Field { cursor: field.cursor(), has_keyboard, ..Field::of(field.text()) }
+/// A field of the state machine as one of the scene. What an input method shows is in the one that has
+/// the keyboard.
+pub(crate) fn field(own: &Own, field: &rookery_face::app::Field, has_keyboard: bool) -> Field {
+    let preedit = if has_keyboard { own.preedit.text.clone() } else { String::new() };
+    Field { cursor: field.cursor(), has_keyboard, preedit, ..Field::of(field.text()) }
 }
 
 fn ended(ended: &link::Ended) -> String {
@@ -303,7 +318,7 @@ fn tone_of(tone: link::Tone) -> scene::Tone {
     }
 }
 
-fn palette(app: &App, shown: &link::Scene) -> Option<PaletteOverlay> {
+fn palette(app: &App, shown: &link::Scene, own: &Own) -> Option<PaletteOverlay> {
     let open = shown.palette.as_ref()?.as_ref()?;
     let row = |(index, row): (usize, &link::PaletteRow)| PaletteRow {
         id: row.id.clone(),
@@ -322,6 +337,8 @@ fn palette(app: &App, shown: &link::Scene) -> Option<PaletteOverlay> {
         frame: open.frame.clone(),
         placeholder: open.placeholder.clone(),
         query: typed.unwrap_or_else(|| open.query.clone()),
+        cursor: app.palette.as_ref().map(rookery_face::app::Field::cursor),
+        preedit: own.preedit.text.clone(),
         rows: open.rows.iter().enumerate().map(row).collect(),
     })
 }
@@ -334,9 +351,9 @@ fn toast(toast: &link::Toast) -> Toast {
     Toast { title: line(&toast.title), body: line(&toast.body), mood: toast.mood.into() }
 }
 
-fn dialog(app: &App, shown: &link::Scene) -> Option<Dialog> {
+fn dialog(app: &App, shown: &link::Scene, own: &Own) -> Option<Dialog> {
     if let Some(question) = &app.question {
-        return Some(asked(question));
+        return Some(asked(question, own));
     }
     let told = shown.dialog.as_ref()?.as_ref()?;
     Some(Dialog {
@@ -350,16 +367,16 @@ fn dialog(app: &App, shown: &link::Scene) -> Option<Dialog> {
 }
 
 /// A question of the face itself.
-fn asked(question: &Question) -> Dialog {
+fn asked(question: &Question, own: &Own) -> Dialog {
     let (body, confirm) = match question.choices.is_empty() {
-        true => (String::new(), "Yes".to_owned()),
+        true => ("Enter is yes, Esc is no.".to_owned(), "Yes".to_owned()),
         false => (question.hint(), question.choices[0].1.to_owned()),
     };
     Dialog {
         title: question.title.clone(),
         body,
         lines: question.lines.clone(),
-        field: question.field.as_ref().map(|typed| field(typed, true)),
+        field: question.field.as_ref().map(|typed| field(own, typed, true)),
         confirm,
         cancel: "No".to_owned(),
         is_destructive: false,
@@ -370,7 +387,7 @@ fn menu(app: &App, menu: &rookery_face::app::Menu, at: Point) -> Menu {
     let row = |(title, choice): &(String, Choice)| {
         let action = match choice {
             Choice::Action(action) => Some(*action),
-            Choice::Go(_) | Choice::Start(_) => None,
+            _ => None,
         };
         MenuRow {
             title: title.clone(),

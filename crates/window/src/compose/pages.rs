@@ -6,16 +6,18 @@ use rookery_face::app::{App, Cx};
 use rookery_face::pages::card::CardPage;
 use rookery_face::pages::list::{Row, head_and_hint};
 use rookery_face::pages::load::active_root;
+use rookery_face::pages::settings::SettingsPage;
 use rookery_face::pages::text::Tint;
 use rookery_face::words::line;
 use rookery_view::keys::ACTIONS;
 use rookery_view::link::{self, Page};
+use rookery_view::scene::Mood;
 use rookery_view::scene::pages::{
     Button, Card, Comment, Empty, Field, Help, HelpRow, Inbox, List, ListCell, ListRow, NewThread,
     Review, Setting, Settings, Thread, Value, Weight,
 };
 
-use super::field;
+use super::{Own, field};
 
 /// Points of a line, where the state machine scrolls by lines.
 const LINE: f32 = 20.0;
@@ -41,29 +43,33 @@ fn project_name(cx: &Cx<'_>) -> String {
     active.map(|project| line(&project.name)).unwrap_or_default()
 }
 
-pub(super) fn new_thread(app: &App, cx: &Cx<'_>) -> NewThread {
+pub(super) fn new_thread(app: &App, cx: &Cx<'_>, own: &Own) -> NewThread {
+    let page = &app.pages.new_thread;
+    let (chosen, (mode, means)) = (page.project(cx), page.mode());
     NewThread {
-        project: project_name(cx),
-        root: line(&active_root(cx).unwrap_or_default()),
-        prompt: field(&app.pages.new_thread.text, app.pages.new_thread.has_text()),
-        ..NewThread::default()
+        project: chosen.as_ref().map_or_else(|| project_name(cx), |it| it.0.clone()),
+        root: chosen.map_or_else(|| line(&active_root(cx).unwrap_or_default()), |it| it.1),
+        model: page.model().unwrap_or_default(),
+        mode: format!("{mode}: {means}"),
+        prompt: field(own, &page.text, page.has_text()),
+        focus: page.focus(),
     }
 }
 
-fn card(page: &CardPage, scroll: f32, app: &App) -> Option<Card> {
+fn card(page: &CardPage, scroll: f32, app: &App, own: &Own) -> Option<Card> {
     let told = page.card()?;
     Some(Card {
         scroll,
-        deny: page.denial().map(|typed| field(typed, true)),
+        deny: page.denial().map(|typed| field(own, typed, true)),
         remember: page.would_remember(),
         question: page.asked(),
-        own: page.own_answer().map(|typed| field(typed, true)),
+        own: page.own_answer().map(|typed| field(own, typed, true)),
         message: app.note.as_ref().map(|(tone, text)| (super::tone_of(*tone), line(text))),
         ..Card::new(Arc::new(told.clone()))
     })
 }
 
-pub(super) fn inbox(app: &App, cx: &Cx<'_>) -> Inbox {
+pub(super) fn inbox(app: &App, cx: &Cx<'_>, own: &Own) -> Inbox {
     let shown = cx.picture.scene();
     let told = shown.inbox.clone().unwrap_or_default();
     let waiting = shown.status.as_ref().map_or(0, |status| status.waiting);
@@ -76,12 +82,12 @@ pub(super) fn inbox(app: &App, cx: &Cx<'_>) -> Inbox {
         all: page.all,
         is_whole: page.whole,
         first: None,
-        card: card(&app.pages.card, points(app.pages.card.scroll), app),
+        card: card(&app.pages.card, points(app.pages.card.scroll), app, own),
         rows: Arc::new(told.rows),
     }
 }
 
-pub(super) fn thread(app: &App) -> Thread {
+pub(super) fn thread(app: &App, own: &Own) -> Thread {
     let page = &app.pages.thread;
     Thread {
         head: Arc::new(page.head.clone()),
@@ -90,13 +96,18 @@ pub(super) fn thread(app: &App) -> Thread {
         at: page.at,
         open: page.unfolded().clone(),
         scroll: points(page.scroll),
-        composer: field(&page.composer, page.at.is_none()),
-        card: card(&page.card, 0.0, app),
+        composer: field(own, &page.composer, page.at.is_none()),
+        card: card(&page.card, 0.0, app, own),
+        commands: page.fitting_commands().into_iter().map(command).collect(),
         ..Thread::default()
     }
 }
 
-pub(super) fn review(app: &App) -> Review {
+fn command(row: &link::CommandRow) -> (String, String) {
+    (line(&row.name), line(&row.description))
+}
+
+pub(super) fn review(app: &App, own: &Own) -> Review {
     let page = &app.pages.review;
     let text = |member: &str| line(page.info[member].as_str().unwrap_or_default());
     let told = page.info["comments"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -107,14 +118,17 @@ pub(super) fn review(app: &App) -> Review {
         text: line(comment["text"].as_str().unwrap_or_default()),
     });
     Review {
-        title: text("summary"),
+        title: match page.checkpoint() {
+            Some(id) => format!("Checkpoint {}", app.checkpoint_title(id)),
+            None => text("summary"),
+        },
         status: text("status"),
         is_checkpoint: page.is_checkpoint(),
         files: Arc::new(page.files.clone()),
         file: page.file,
         line: page.line,
         comments: comments.collect(),
-        comment: page.comment.as_ref().map(|typed| field(typed, true)),
+        comment: page.comment.as_ref().map(|typed| field(own, typed, true)),
         ..Review::default()
     }
 }
@@ -128,21 +142,50 @@ fn weight(tint: Tint) -> Weight {
     }
 }
 
-fn row(row: &Row) -> ListRow {
+fn row(page: &Page, row: &Row) -> ListRow {
     let cell = |(text, tint): &(String, Tint)| ListCell {
         text: text.clone(),
         weight: weight(*tint),
         is_code: false,
     };
-    ListRow { mood: None, cells: row.cells.iter().map(cell).collect() }
+    let status = |index: usize| row.cells.get(index).map(|it| mood(&it.0));
+    let mood = match page {
+        Page::Threads => status(1),
+        Page::Reviews => status(2),
+        _ => None,
+    };
+    ListRow { mood, cells: row.cells.iter().map(cell).collect() }
 }
 
-fn filter(app: &App) -> Option<Field> {
+/// The mood that a status comes to.
+fn mood(status: &str) -> Mood {
+    match status {
+        "waiting" | "open" => Mood::Waiting,
+        "working" | "changes_requested" => Mood::Working,
+        "failed" => Mood::Failed,
+        "done" | "approved" => Mood::Finished,
+        _ => Mood::Inactive,
+    }
+}
+
+/// What the cells of a list are, from the left.
+fn columns(page: &Page) -> &'static [&'static str] {
+    match page {
+        Page::Threads => &["Thread", "Status", "Age"],
+        Page::Reviews => &["Review", "Files", "Status", "Asked"],
+        Page::Checkpoints { .. } => &["Checkpoint", "Branch", "Made", "Id"],
+        Page::Worktrees { .. } => &["Directory", "Branch", "State"],
+        Page::Audit => &["At", "Verdict", "By", "Tool", "What"],
+        _ => &[],
+    }
+}
+
+fn filter(app: &App, own: &Own) -> Option<Field> {
     let list = &app.pages.list;
-    list.filter.as_ref().map(|typed| field(typed, list.filtering))
+    list.filter.as_ref().map(|typed| field(own, typed, list.filtering))
 }
 
-pub(super) fn list(app: &App, page: &Page, cx: &Cx<'_>) -> List {
+pub(super) fn list(app: &App, page: &Page, cx: &Cx<'_>, own: &Own) -> List {
     let rows = app.list_rows(page, cx.wall);
     let buttons: &[(Button, &str)] = match page {
         Page::Threads => &[(Button::Open, "Open"), (Button::New, "New Thread")],
@@ -158,8 +201,9 @@ pub(super) fn list(app: &App, page: &Page, cx: &Cx<'_>) -> List {
     List {
         title: head_and_hint(page).0.to_owned(),
         selected: (!rows.is_empty()).then(|| app.pages.list.selected.min(rows.len() - 1)),
-        rows: Arc::new(rows.iter().map(row).collect()),
-        filter: filter(app),
+        columns: columns(page).iter().map(|name| (*name).to_owned()).collect(),
+        rows: Arc::new(rows.iter().map(|it| row(page, it)).collect()),
+        filter: filter(app, own),
         is_loading: app.pages.list.is_loading,
         nothing: "Nothing here".to_owned(),
         buttons: buttons.iter().map(|(button, label)| (*button, (*label).to_owned())).collect(),
@@ -167,17 +211,28 @@ pub(super) fn list(app: &App, page: &Page, cx: &Cx<'_>) -> List {
     }
 }
 
-pub(super) fn settings(app: &App, cx: &Cx<'_>) -> Settings {
+pub(super) fn settings(app: &App, cx: &Cx<'_>, own: &Own) -> Settings {
+    let written = app.pages.settings.written();
     let rows = app.list_rows(&Page::Settings, cx.wall);
     let theme = cx.picture.scene().theme.clone().unwrap_or_default();
     let setting = |row: &Row| {
         let text = |index: usize| row.cells.get(index).map(|it| it.0.clone()).unwrap_or_default();
         let value = match (row.id.as_str(), text(1)) {
+            (id, _) if written.is_some_and(|(of, _)| of == id) => {
+                Value::Field(written.map(|(_, typed)| field(own, typed, true)).unwrap_or_default())
+            }
             ("theme", name) => Value::Theme(name, swatch(&theme)),
             (_, value) if value == "on" || value == "off" => Value::Switch(value == "on"),
-            (_, value) => Value::Text(value),
+            (id, value) => match SettingsPage::words(id) {
+                Some(words) => {
+                    let at = words.iter().position(|word| *word == value).unwrap_or(0);
+                    Value::Choice(words.iter().map(|word| (*word).to_owned()).collect(), at)
+                }
+                None => Value::Text(value),
+            },
         };
-        Setting { section: String::new(), name: text(0), value, hint: text(2) }
+        let hint = if matches!(value, Value::Choice(..)) { String::new() } else { text(2) };
+        Setting { section: section_of(&row.id).to_owned(), name: text(0), value, hint }
     };
     Settings {
         file: app.around.settings_file.clone(),
@@ -187,17 +242,34 @@ pub(super) fn settings(app: &App, cx: &Cx<'_>) -> Settings {
     }
 }
 
+/// The heading above a setting; most go on below the one before.
+fn section_of(key: &str) -> &'static str {
+    match key {
+        "theme" => "Look",
+        "key-preset" => "Keys and mouse",
+        "answer-guard-ms" => "Safety",
+        "copy-on-select" => "Text",
+        "web" => "Elsewhere",
+        _ => "",
+    }
+}
+
 /// A few colors of a theme.
 fn swatch(theme: &link::Theme) -> Vec<rookery_view::scene::Rgb> {
     let named = theme.named.iter().skip(1).take(6).map(|color| color.0);
     std::iter::once(theme.background.0).chain(named).collect()
 }
 
-pub(super) fn help(app: &App) -> Help {
+pub(super) fn help(app: &App, own: &Own) -> Help {
     let rows = app.list_rows(&Page::Help, 0);
     let title = |id: &str| ACTIONS.iter().find(|row| row.id == id).and_then(|row| row.title);
-    let shown = |row: &Row| HelpRow {
-        section: String::new(),
+    let first_without = rows.iter().position(|row| app.keymap.keys_of(&row.id).is_empty());
+    let section = |index: usize| match Some(index) == first_without {
+        true => "Without a key: from the palette, or here".to_owned(),
+        false => String::new(),
+    };
+    let shown = |(index, row): (usize, &Row)| HelpRow {
+        section: section(index),
         title: title(&row.id).map_or_else(
             || row.cells.first().map(|it| it.0.clone()).unwrap_or_default(),
             str::to_owned,
@@ -205,9 +277,10 @@ pub(super) fn help(app: &App) -> Help {
         keys: app.keymap.keys_of(&row.id).into_iter().map(str::to_owned).collect(),
     };
     Help {
-        filter: filter(app).map_or_else(|| Field::of(""), |it| Field { has_keyboard: true, ..it }),
+        filter: filter(app, own)
+            .map_or_else(|| Field::of(""), |it| Field { has_keyboard: true, ..it }),
         selected: app.pages.list.selected.min(rows.len().saturating_sub(1)),
-        rows: rows.iter().map(shown).collect(),
+        rows: rows.iter().enumerate().map(shown).collect(),
         first: None,
     }
 }

@@ -152,6 +152,7 @@ fn look_of(style: Option<&Style>, theme: &Theme) -> Look {
             bold: false,
             italic: false,
             strikeout: false,
+            overline: false,
             underline: Underline::None,
             underline_color: fg,
         };
@@ -164,6 +165,7 @@ fn look_of(style: Option<&Style>, theme: &Theme) -> Look {
         bold: has(attr::BOLD),
         italic: has(attr::ITALIC),
         strikeout: has(attr::STRIKEOUT),
+        overline: has(attr::OVERLINE),
         underline: match raw.u {
             1 => Underline::Single,
             2 => Underline::Double,
@@ -244,7 +246,7 @@ fn cursor(term: &dyn Term, theme: &Theme, plain: Look, touched: &Touched<'_>) ->
         col: col.min(term.size().cols.saturating_sub(1)),
         shape: if is_hollow { CursorShape::Hollow } else { shape },
         is_visible: touched.copy.is_some() || told.is_visible,
-        color: theme.palette.cursor,
+        color: term.cursor_color().map_or(theme.palette.cursor, |color| color.0),
         text_color: plain.bg,
     })
 }

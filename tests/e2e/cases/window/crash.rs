@@ -20,6 +20,8 @@ fn wait_back(window: &Window<'_>) {
 fn end(daemon: &TestDaemon, mut window: Window<'_>) {
     window.xdotool(&["windowclose", &window.id]);
     wait_until("the window has gone", PATIENCE, || window.child.has_ended());
+    // Also a window that another program takes away ends well.
+    assert!(window.child.0.wait().unwrap().success());
     daemon.home().rookery(&["down", "--all"]).success();
 }
 

@@ -46,8 +46,7 @@ fn an_empty_window_offers_a_shell_and_what_is_typed_reaches_it() {
     window.keys(&["Return"]);
     client.wait_text(id, "works");
     let mut window = window;
-    window.xdotool(&["windowclose", &window.id]);
-    wait_until("the window has gone", PATIENCE, || window.child.has_ended());
+    window.closes();
     assert_eq!(terminals(&client), [id], "everything runs on");
 }
 
@@ -167,8 +166,7 @@ fn size_and_place_are_those_of_the_last_time() {
     window.xdotool(&["windowsize", "--sync", &window.id, "900", "500"]);
     wait_until("the terminal is smaller", PATIENCE, || cols() < before);
     let small = cols();
-    window.xdotool(&["windowclose", &window.id]);
-    wait_until("the window has gone", PATIENCE, || window.child.has_ended());
+    window.closes();
     let again = Window::open(&daemon, &display);
     again.wait("the terminal is shown", |seen| seen["terminal"] == id);
     wait_until("it is as small as before", PATIENCE, || cols() == small);

@@ -192,6 +192,21 @@ impl<'a> Window<'a> {
         self.trace.wait(what, fits)
     }
 
+    /// Clicks something of the page by what it is called, such as `Button(Send)`, as soon as it is there.
+    #[track_caller]
+    fn clicks_place(&self, name: &str) {
+        let seen = self.wait(&format!("{name} is there"), |seen| seen["places"][name].is_array());
+        let at = |index: usize| seen["places"][name][index].as_f64().unwrap() as i32;
+        self.clicks(at(0), at(1), "1");
+    }
+
+    /// Closes it as a person does, and waits until it has ended well.
+    fn closes(&mut self) {
+        self.keys(&["alt+F4"]);
+        wait_until("the window is closed", PATIENCE, || self.child.has_ended());
+        assert!(self.child.0.wait().unwrap().success());
+    }
+
     /// Waits until a page is shown.
     #[track_caller]
     fn wait_page(&self, page: &str) {

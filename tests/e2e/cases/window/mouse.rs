@@ -76,6 +76,9 @@ fn a_drag_selects_three_clicks_take_a_line_and_the_middle_button_pastes() {
     let window = Window::open(&daemon, &display);
     window.wait("the terminal is shown", |seen| seen["terminal"] == id);
     window.drags(cell(6, 0), cell(15, 0));
+    // Only the clipboard of selections: the other keeps what was put there on purpose.
+    wait_until("it is selected", PATIENCE, || display.clipboard("primary") == "beta gamma");
+    assert_eq!(display.clipboard("clipboard"), "");
     window.keys(&["ctrl+shift+c"]);
     wait_until("the drag was copied", PATIENCE, || display.clipboard("clipboard") == "beta gamma");
     window.clicks_often(cell(3, 1), "3");

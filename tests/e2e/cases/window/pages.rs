@@ -196,3 +196,81 @@ fn checkpoints_are_made_and_restored_and_other_lists_are_read() {
         window.wait_page("workspace");
     }
 }
+
+/// A thread that waits for an approval, shown in a window.
+fn open_thread(window: &Window<'_>) {
+    window.wait_page("threads");
+    window
+        .press_until("Return", || window.trace.last().is_some_and(|seen| seen["page"] == "thread"));
+}
+
+/// The name of a place whose name begins and ends like this.
+fn named(seen: &Value, begin: &str, end: &str) -> Option<String> {
+    let places = seen["places"].as_object()?;
+    places.keys().find(|name| name.starts_with(begin) && name.ends_with(end)).cloned()
+}
+
+#[test]
+fn buttons_of_a_request_in_a_thread_decide_that_request_and_type_nothing() {
+    let daemon = TestDaemon::start_in(without_guard());
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let turn = roder.turn(&thread, &write_steps("yes", "x\n"));
+    let window = Window::open_with(&daemon, &display, &["--page", "threads"], &[]);
+    window.wait("one waits", |seen| seen["waiting"] == 1);
+    open_thread(&window);
+    let seen = window
+        .wait("the request is there", |seen| named(seen, "ItemButton(", "Approve)").is_some());
+    let approve = named(&seen, "ItemButton(", "Approve)").unwrap();
+    // The first press only goes there.
+    window.clicks_place(&approve);
+    window.wait("it says so", |seen| seen["message"] == "read it first");
+    // Whoever goes on with the message is not deciding.
+    window.clicks_place("Field(Composer, 0)");
+    window.types("add");
+    let client = daemon.client();
+    assert_eq!(requests(&client).len(), 1);
+    assert!(!dir.join("yes").exists());
+    window.clicks_place(&approve);
+    wait_until("it is approved", PATIENCE, || {
+        if !dir.join("yes").exists() {
+            window.clicks_place(&approve);
+        }
+        dir.join("yes").exists()
+    });
+    roder.until_over(&turn);
+}
+
+#[test]
+fn a_new_thread_makes_way_for_another_page_and_comes_back() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let root = daemon.home().path();
+    client.call("rookery/projects/create", json!({ "name": "work", "root": root }));
+    let window = Window::open(&daemon, &display);
+    window.clicks_place("Button(Thread)");
+    window.wait_over(Some("new"));
+    window.clicks_place("Button(Mode)");
+    window.clicks_place("Field(Composer, 0)");
+    window.types("plan it");
+    // Going elsewhere shows what is there, and keeps what was written.
+    window.keys(&["alt+shift+i"]);
+    window.wait("the inbox is seen", |seen| seen["page"] == "inbox" && seen["over"].is_null());
+    window.keys(&["alt+shift+n"]);
+    window.wait_over(Some("new"));
+}
+
+#[test]
+fn a_filter_takes_the_keyboard_by_a_click() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let window = Window::open_with(&daemon, &display, &["--page", "help"], &[]);
+    window.wait_page("help");
+    window.clicks_place("Field(Filter, 0)");
+    window.types("split below");
+    window.wait("one action is left", |seen| {
+        let rows = seen["places"].as_object().unwrap();
+        rows.keys().filter(|name| name.starts_with("Row(")).count() == 1
+    });
+}

@@ -42,8 +42,7 @@ fn font_theme_and_sidebar_are_written_and_come_back() {
     window.wait_page("workspace");
     let before = cols();
 
-    window.xdotool(&["windowclose", &window.id]);
-    wait_until("the window has gone", PATIENCE, || window.child.has_ended());
+    window.closes();
     let again = Window::open(&daemon, &display);
     again.wait("the terminal is shown", |seen| seen["terminal"] == id);
     wait_until("everything is as it was", PATIENCE, || cols() == before);

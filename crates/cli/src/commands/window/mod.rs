@@ -5,6 +5,7 @@ mod desktop;
 use std::{
     fs::OpenOptions,
     io::Write,
+    os::unix::net::UnixStream,
     path::Path,
     process::{Command, ExitCode, Stdio},
     sync::Arc,
@@ -32,11 +33,19 @@ enum Display {
 }
 
 fn display() -> Option<Display> {
+    let wayland = tui::variable("WAYLAND_DISPLAY");
     match () {
-        () if tui::variable("WAYLAND_DISPLAY").is_some() => Some(Display::Wayland),
+        () if wayland.as_deref().is_some_and(answers) => Some(Display::Wayland),
         () if tui::variable("DISPLAY").is_some() => Some(Display::X11),
-        () => None,
+        // It is tried all the same, so that it is said what is wrong with it.
+        () => wayland.map(|_| Display::Wayland),
     }
+}
+
+/// Whether a compositor listens there: a session that ended leaves the variable behind.
+fn answers(wayland: &str) -> bool {
+    let dir = tui::variable("XDG_RUNTIME_DIR").unwrap_or_default();
+    UnixStream::connect(Path::new(&dir).join(wayland)).is_ok()
 }
 
 /// `rookery window`.
@@ -55,7 +64,7 @@ pub(super) fn run(args: &args::Window) -> Outcome {
         return Err(Failure::new(format!("cannot open a window: {missing}"))
             .hint("install them, or use `rookery tui` in a terminal"));
     }
-    match open(args)? {
+    match open(args, display)? {
         Ok(code) => Ok(code),
         Err(error) => Err(Failure::new(error.to_string()).hint("use `rookery tui` in a terminal")),
     }
@@ -63,6 +72,10 @@ pub(super) fn run(args: &args::Window) -> Outcome {
 
 /// Opens a window if that can be: none if another face has to be tried, and why was said.
 pub(super) fn try_open() -> Outcome<Option<ExitCode>> {
+    // One that is open comes to the front, also for a terminal that has no display itself.
+    if finish(prepare(&link::homes()?, false))? {
+        return Ok(Some(ExitCode::SUCCESS));
+    }
     // Over ssh the display is another machine's, if it is any.
     let Some(display) = display().filter(|_| tui::variable("SSH_CONNECTION").is_none()) else {
         return Ok(None);
@@ -71,7 +84,7 @@ pub(super) fn try_open() -> Outcome<Option<ExitCode>> {
         output::note(format!("no window: {missing}"));
         return Ok(None);
     }
-    match open(&args::Window::default())? {
+    match open(&args::Window::default(), display)? {
         Ok(code) => Ok(Some(code)),
         Err(error) => {
             output::note(format!("no window: {error}"));
@@ -89,14 +102,17 @@ fn missing(display: Display) -> Option<String> {
 }
 
 /// Raises the window that is open, or opens one and stays until it is closed.
-fn open(args: &args::Window) -> Outcome<Result<ExitCode, WindowError>> {
+fn open(args: &args::Window, display: Display) -> Outcome<Result<ExitCode, WindowError>> {
     let homes = link::homes()?;
     let is_raised = finish(prepare(&homes, args.new))?;
     if is_raised {
         return Ok(Ok(ExitCode::SUCCESS));
     }
     let trace = args.trace.as_deref().map(create).transpose()?;
-    match rookery_window::run(options(args, &homes, trace)) {
+    match rookery_window::run(Options {
+        x11: display == Display::X11,
+        ..options(args, &homes, trace)
+    }) {
         Ok(Ended::Left) => Ok(Ok(ExitCode::SUCCESS)),
         Ok(Ended::Refused(why)) => Err(Failure::new(why)),
         Err(error) => Ok(Err(error)),
@@ -137,6 +153,7 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
         socket: link::own_socket(homes),
         name: name(),
         look: args.look,
+        x11: false,
         page: args.page.map(tui::page),
         settings_file: tui::shortened(&homes.roost_config()),
         agents: tui::installed_agents(),

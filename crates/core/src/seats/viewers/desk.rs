@@ -248,6 +248,14 @@ impl Seats {
         self.change(id, |viewer| viewer.window = Some(size.bounded()))
     }
 
+    /// The person at a viewer gave its sidebar this width.
+    pub async fn set_viewer_sidebar(&self, id: ViewerId, width: f32) -> Result<()> {
+        match width.is_finite() {
+            true => self.of(id).set_sidebar_width(width).await,
+            false => Ok(()),
+        }
+    }
+
     /// A viewer may do no more than this from now on.
     pub fn lower_rights(&self, id: ViewerId, rights: ViewerRights) -> Result<()> {
         self.change(id, |viewer| viewer.rights = viewer.rights.min(rights))

@@ -192,6 +192,9 @@ pub(crate) async fn resize(cx: Cx, params: Resize) -> Result<Done, Error> {
     if let Some(window) = params.pixels.map(window) {
         cx.core.seats().set_viewer_window(viewer, window)?;
     }
+    if let Some(width) = params.pixels.and_then(|pixels| pixels.sidebar) {
+        cx.core.seats().set_viewer_sidebar(viewer, width as f32).await?;
+    }
     cx.core.seats().arrange_viewer(viewer, room, fit, params.single).await?;
     Ok(Done {})
 }

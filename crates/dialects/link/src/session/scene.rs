@@ -161,13 +161,14 @@ impl<'a> Made<'a> {
                 badge: row.has_badge,
                 active: row.is_active,
                 waiting: waits.sum::<u32>() + asked,
-                rename: row.rename.as_deref().map(make::line),
+                rename: row.rename.as_ref().map(|field| make::line(&field.text)),
                 agents,
             }
         });
         link::Sidebar {
             collapsed: sidebar.is_collapsed,
             width: sidebar.width,
+            agents_hidden: !sidebar.are_agents_visible,
             projects: projects.collect(),
         }
     }
@@ -204,7 +205,7 @@ impl<'a> Made<'a> {
                 title: make::line(&pill.title),
                 mood: pill.mood.into(),
                 badge: pill.has_badge,
-                rename: pill.rename.as_deref().map(make::line),
+                rename: pill.rename.as_ref().map(|field| make::line(&field.text)),
             })
         };
         let groups = project.map(|id| self.core.workspace().groups(id)).unwrap_or_default();

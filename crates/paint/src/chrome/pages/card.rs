@@ -273,18 +273,39 @@ fn lower_fields(sheet: &mut Sheet, page: &Card, area: Rect, shades: &Shades) -> 
     rest
 }
 
+/// The same where a card stands within a longer text: from a place down. Gives its height.
+pub(super) fn written(sheet: &mut Sheet, page: &Card, place: Rect, shades: &Shades) -> f32 {
+    let shown = match (&page.deny, &page.own) {
+        (Some(reason), _) => (FieldOf::Reason, reason, "Why not? The agent reads this."),
+        (None, Some(own)) => (FieldOf::Answer, own, "Your answer"),
+        (None, None) => return 0.0,
+    };
+    let height = field_height(shown.1, place.width, 4);
+    field(sheet, shown.0, Rect { height, ..place }, shown.1, shown.2, shades);
+    height + GAP
+}
+
 /// Buttons of what can be done.
 fn buttons(sheet: &mut Sheet, page: &Card, area: Rect, shades: &Shades) -> Rect {
     let mut left = Vec::new();
     let mut right = Vec::new();
     if !page.is_pending() {
         left.push(Offer::new(Button::Open, "Open Session", Kind::Plain));
+        if page.card.actions.iter().any(|action| action == "accept") {
+            right.push(Offer::new(Button::Approve, "Accept", Kind::Primary));
+            return foot(sheet, area, &left, &right, page.focus, shades);
+        }
         right.push(Offer::new(Button::Next, "Next", Kind::Primary));
         return foot(sheet, area, &left, &right, page.focus, shades);
     }
     if page.deny.is_some() {
         left.push(Offer::new(Button::Back, "Cancel", Kind::Plain));
         right.push(Offer::new(Button::Deny, "Deny", Kind::Danger));
+        return foot(sheet, area, &left, &right, page.focus, shades);
+    }
+    if page.own.is_some() {
+        left.push(Offer::new(Button::Back, "Cancel", Kind::Plain));
+        right.push(Offer::new(Button::Send, "Send", Kind::Primary));
         return foot(sheet, area, &left, &right, page.focus, shades);
     }
     left.push(Offer::new(Button::Open, "Open", Kind::Plain));
@@ -299,9 +320,6 @@ fn buttons(sheet: &mut Sheet, page: &Card, area: Rect, shades: &Shades) -> Rect 
     }
     if page.allows("approve") {
         right.push(Offer::new(Button::Approve, "Approve", Kind::Primary));
-    }
-    if page.allows("answer") && !page.allows("approve") {
-        right.push(Offer::new(Button::Send, "Send", Kind::Primary));
     }
     foot(sheet, area, &left, &right, page.focus, shades)
 }

@@ -83,12 +83,13 @@ fn one(sheet: &mut Sheet, item: &InboxRow, rect: Rect, is_chosen: bool, now: i64
     let upper = Rect { y: rect.y + 5.0, height: 20.0, ..inner };
     let lower = Rect { y: rect.y + 25.0, height: 20.0, ..inner };
     let waits = matches!(item.category.as_str(), "approval_needed" | "review_requested");
-    let rgb = match (item.category.as_str(), waits) {
-        ("error" | "blocked", _) => Mood::Failed.color().unwrap_or(shades.bad),
-        (_, true) => Mood::Waiting.color().unwrap_or(shades.warn),
-        _ => shades.faint,
+    let mood = match (item.category.as_str(), waits) {
+        ("error" | "blocked", _) => Mood::Failed,
+        (_, true) => Mood::Waiting,
+        _ => Mood::Inactive,
     };
-    sheet.dot(inner.x + 4.0, upper.y + 10.0, 8.0, rgb);
+    let rgb = mood.color().unwrap_or(shades.faint);
+    sheet.sign(inner.x + 4.0, upper.y + 10.0, 8.0, mood, rgb);
     let faint = Ink::new(if is_chosen { shades.soft } else { shades.faint }, SMALL);
     let mut old = age(item.at, now);
     if item.deferred {
@@ -97,7 +98,8 @@ fn one(sheet: &mut Sheet, item: &InboxRow, rect: Rect, is_chosen: bool, now: i64
     let taken = sheet.label(&old, upper, Side::Right, faint);
     let words = Rect { x: inner.x + 18.0, width: inner.width - 18.0 - taken - 10.0, ..upper };
     let taken = sheet.label(&item.session_title, words, Side::Left, Ink::new(shades.text, TEXT));
-    let kind = Rect { x: words.x + taken + 8.0, width: words.width - taken - 8.0, ..words };
+    let taken = if taken > 0.0 { taken + 8.0 } else { 0.0 };
+    let kind = Rect { x: words.x + taken, width: words.width - taken, ..words };
     sheet.label(&item.kind, kind, Side::Left, faint);
     let what = match item.subtitle.is_empty() {
         true => item.title.clone(),

@@ -135,7 +135,7 @@ fn cells(
     let mut x = rect.x;
     if let Some(mood) = item.mood {
         let rgb = mood.color().unwrap_or(shades.line);
-        sheet.dot(x + 4.0, rect.y + rect.height / 2.0, 8.0, rgb);
+        sheet.sign(x + 4.0, rect.y + rect.height / 2.0, 8.0, mood, rgb);
         x += 18.0;
     }
     for (cell, width) in item.cells.iter().zip(widths) {

@@ -1,8 +1,8 @@
 //! What pages are made of: heads, feet with buttons, rows, fields, chips, lines of text.
 
-use rookery_view::scene::Rgb;
 use rookery_view::scene::layout::{FieldOf, Hit, Rect};
 use rookery_view::scene::pages::{Button, Field};
+use rookery_view::scene::{Mood, Rgb};
 
 use crate::brush::{Ink, Side, line_height};
 use crate::flow::{self, Line, Run};
@@ -302,6 +302,16 @@ pub(super) fn window(
     let last = count.saturating_sub(fitting);
     let follow = selected.map_or(0, |at| (at + 1).saturating_sub(fitting));
     first.unwrap_or(follow).min(last)
+}
+
+/// The mood of how something stands, for its sign.
+pub(super) fn status_mood(status: &str) -> Mood {
+    match status {
+        "waiting" | "pending" | "open" | "changes_requested" => Mood::Waiting,
+        "failed" | "stopped" | "denied" | "error" => Mood::Failed,
+        "done" | "approved" => Mood::Finished,
+        _ => Mood::Working,
+    }
 }
 
 /// A color for how something stands.

@@ -145,7 +145,6 @@ fn choice(sheet: &mut Sheet, words: &[String], chosen: usize, place: Rect, shade
         }
         let shade = if index == chosen { shades.text } else { ink.color };
         sheet.label(word, part, Side::Center, Ink { color: shade, ..ink });
-        sheet.hit(part, Hit::Choice(index));
         x += width;
     }
     frame.width

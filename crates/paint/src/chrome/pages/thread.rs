@@ -2,12 +2,12 @@
 
 use rookery_view::link::{ItemKind, ThreadItem};
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Rect};
-use rookery_view::scene::pages::{Button, NewThread, Thread};
+use rookery_view::scene::pages::{Button, Card, NewThread, Thread};
 
 use super::diff::{self, Marks};
 use super::parts::{
     GAP, MARGIN, MEASURE, SMALL, TEXT, button_width, exact, field, field_height, head,
-    status_color, wrapped,
+    status_color, status_mood, wrapped,
 };
 use super::{card, prose};
 use crate::brush::{Ink, Side};
@@ -34,7 +34,8 @@ pub(super) fn thread(look: &Look<'_>, sheet: &mut Sheet, page: &Thread, area: Re
         |height, view| (height - view - page.scroll).max(0.0),
         |sheet, room| items(sheet, page, Rect { x, width, ..room }, now, shades),
     );
-    sheet.end_is_seen = scroll.at >= scroll.most - 1.0;
+    let at_end = scroll.at >= scroll.most - 1.0;
+    sheet.end_is_seen = sheet.card_end.map_or(at_end, |end| end <= body.bottom() + 1.0);
     if scroll.at < scroll.most - 1.0 {
         let waiting = page.head.waiting.len();
         let label = match waiting {
@@ -216,10 +217,12 @@ fn call(
     sheet.round(row, 7.0, ground);
     sheet.hit(row, Hit::Item(index));
     let middle = row.y + CALL / 2.0;
-    sheet.dot(row.x + 15.0, middle, 8.0, status_color(&item.status, shades));
+    let mood = status_mood(&item.status);
+    sheet.sign(row.x + 15.0, middle, 8.0, mood, status_color(&item.status, shades));
     let mut room = Rect { x: row.x + 28.0, width: row.width - 38.0, ..row };
     if waits {
-        room = decide(sheet, room, shades);
+        let open = page.card.as_ref().filter(|_| page.at == Some(index));
+        room = decide(sheet, index, open, room, shades);
     } else {
         let sign = if is_open { "▾" } else { "▸" };
         room.width -= sheet.label(sign, room, Side::Right, Ink::new(shades.faint, 11.0)) + 10.0;
@@ -227,7 +230,10 @@ fn call(
     if let Some(tool) = &item.tool {
         let mut told = Vec::new();
         if tool.lines > 0 && !is_open {
-            told.push(format!("{} lines", tool.lines));
+            told.push(match tool.lines {
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            });
         }
         if let Some(exit) = tool.exit.filter(|exit| *exit != 0) {
             told.push(format!("exit {exit}"));
@@ -249,27 +255,45 @@ fn call(
     if let (true, Some(open)) = (is_here && waits, &page.card) {
         let inner = Rect { y: y + 2.0, ..place.inset(12.0, 0.0) };
         y += card::content(sheet, open, inner, now, shades) + 2.0;
+        y += card::written(sheet, open, Rect { y, ..inner }, shades);
+        sheet.card_end = Some(y);
     } else if is_open {
-        y += output(sheet, item, Rect { y: y + 6.0, ..place }, shades) + 6.0;
+        y += output(sheet, index, item, Rect { y: y + 6.0, ..place }, shades) + 6.0;
     }
     y - place.y
 }
 
 /// The two buttons of a request in its place. Gives what is left of the row.
-fn decide(sheet: &mut Sheet, row: Rect, shades: &Shades) -> Rect {
+fn decide(
+    sheet: &mut Sheet,
+    index: usize,
+    open: Option<&Card>,
+    row: Rect,
+    shades: &Shades,
+) -> Rect {
+    let asks = open.is_some_and(|open| !open.card.questions.is_empty());
+    let offers: &[(Button, &str, Kind)] = match open {
+        Some(open) if open.deny.is_some() => {
+            &[(Button::Deny, "Deny", Kind::Danger), (Button::Back, "Cancel", Kind::Plain)]
+        }
+        Some(open) if open.own.is_some() => {
+            &[(Button::Send, "Send", Kind::Primary), (Button::Back, "Cancel", Kind::Plain)]
+        }
+        _ if asks => &[],
+        _ => &[(Button::Approve, "Approve", Kind::Primary), (Button::Deny, "Deny…", Kind::Danger)],
+    };
     let mut rest = row;
-    let offers =
-        [(Button::Approve, "Approve", Kind::Primary), (Button::Deny, "Deny…", Kind::Danger)];
     for (button, label, kind) in offers {
         let width = 76.0;
         let rect = Rect { x: rest.right() - width, width, ..rest }.inset(0.0, 3.0);
-        sheet.button(rect, label, kind, button, false, shades);
+        sheet.button(rect, label, *kind, *button, false, shades);
+        sheet.hit(rect, Hit::ItemButton(index, *button));
         rest.width -= width + 8.0;
     }
     rest
 }
 
-fn output(sheet: &mut Sheet, item: &ThreadItem, place: Rect, shades: &Shades) -> f32 {
+fn output(sheet: &mut Sheet, index: usize, item: &ThreadItem, place: Rect, shades: &Shades) -> f32 {
     let mut y = place.y;
     if let Some(tool) = &item.tool {
         let ink = Ink::new(shades.soft, TEXT);
@@ -278,9 +302,12 @@ fn output(sheet: &mut Sheet, item: &ThreadItem, place: Rect, shades: &Shades) ->
         let left = (tool.lines as usize).saturating_sub(tool.head.len() + tool.tail.len());
         if left > 0 {
             let row = Rect { y, height: 22.0, ..inner };
-            let text = format!("··· {left} more lines");
+            let text = match left {
+                1 => "··· 1 more line".to_owned(),
+                left => format!("··· {left} more lines"),
+            };
             sheet.label(&text, row, Side::Left, Ink::new(shades.matched, SMALL));
-            sheet.hit(row, Hit::Button(Button::Whole));
+            sheet.hit(row, Hit::ItemButton(index, Button::Whole));
             y += 22.0;
         }
         y += exact(sheet, &tool.tail, Rect { y, ..inner }, ink);
@@ -373,11 +400,17 @@ pub(super) fn new_thread(look: &Look<'_>, sheet: &mut Sheet, page: &NewThread, a
     let row = Rect { y, height: 34.0, ..place };
     let mut left = row.x;
     let choices = [
+        (Button::Project, page.project.as_str()),
         (Button::Model, if page.model.is_empty() { "Default model" } else { &page.model }),
         (Button::Mode, if page.mode.is_empty() { "Default mode" } else { &page.mode }),
     ];
+    let most = row.width - button_width("Start") - 8.0;
+    let wanted: f32 = choices.iter().map(|(_, label)| button_width(label) + 8.0).sum();
     for (button, label) in choices {
-        let wide = button_width(label);
+        if label.is_empty() {
+            continue;
+        }
+        let wide = (button_width(label) * (most / wanted).min(1.0)).floor();
         let rect = Rect { x: left, width: wide, ..row };
         sheet.button(rect, label, Kind::Plain, button, page.focus == Some(button), shades);
         left += wide + 8.0;
@@ -387,6 +420,6 @@ pub(super) fn new_thread(look: &Look<'_>, sheet: &mut Sheet, page: &NewThread, a
     let is_focused = page.focus == Some(Button::Send);
     sheet.button(start, "Start", Kind::Primary, Button::Send, is_focused, shades);
     let under = Rect { y: row.bottom() + 10.0, height: 20.0, ..place };
-    let text = format!("in {}", page.project);
+    let text = format!("in {}", page.root);
     sheet.label(&text, under, Side::Left, Ink::new(shades.faint, SMALL));
 }

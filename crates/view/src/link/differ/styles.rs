@@ -116,6 +116,7 @@ fn raw_style(asked: &Asked) -> RawStyle {
         (attr::INVERSE, asked.inverse),
         (attr::HIDDEN, asked.hidden),
         (attr::STRIKEOUT, asked.strikeout),
+        (attr::OVERLINE, asked.overline),
     ];
     RawStyle {
         f: tint(asked.fg),

@@ -9,7 +9,7 @@ use rookery_term::redact::Policy;
 use rookery_term::{Colors, Mark, Screen};
 
 use super::super::{
-    Cursor, Ended, Found, Owner, Row, RowText, RowsFound, Term, TermSize, View, modes, sum,
+    Cursor, Ended, Found, Hex, Owner, Row, RowText, RowsFound, Term, TermSize, View, modes, sum,
 };
 use super::row;
 use super::styles::{Numbers, Table};
@@ -155,6 +155,7 @@ impl Sent {
         let size = TermSize { rows: size.rows, cols: size.cols };
         let cursor = Cursor::of(now.screen.cursor(), now.screen.first_row(), size.cols);
         let modes = modes::of(&now.screen.modes());
+        entry.cursor_color = own_cursor(colors).map(Some);
         entry.full = true;
         entry.epoch = Some(now.screen.epoch());
         (entry.size, entry.view) = (Some(size), Some(now.view()));
@@ -198,6 +199,10 @@ impl Sent {
         }
         let colors = now.screen.colors();
         if !Arc::ptr_eq(colors, &known.colors) && **colors != *known.colors {
+            let color = own_cursor(colors);
+            if color != own_cursor(&known.colors) {
+                entry.cursor_color = Some(color);
+            }
             known.colors = Arc::clone(colors);
             self.table.recolor(colors);
         }
@@ -273,4 +278,9 @@ fn stretches(view: &Range<u64>, rows: &BTreeMap<u64, Row>) -> Vec<(Range<u64>, b
         }
     }
     found
+}
+
+/// The color that the program gave the cursor; none if it is the theme's.
+fn own_cursor(colors: &Colors) -> Option<Hex> {
+    (colors.cursor() != colors.theme().cursor).then(|| Hex(colors.cursor()))
 }

@@ -185,6 +185,10 @@ pub enum Hit {
     Row(usize),
     /// An item of a thread, by index.
     Item(usize),
+    /// A button that belongs to an item of a thread, by the item's index.
+    ItemButton(usize, Button),
+    /// The sign that a terminal has newer rows than those in view.
+    PaneNewest(TerminalId),
     /// A line of the diff that is shown, counted over its hunks.
     Line(usize),
     /// An option of a question, by index; the one behind the last is an own answer.
@@ -213,6 +217,8 @@ pub enum Bar {
 pub enum FieldOf {
     /// The find bar.
     Find,
+    /// What is looked for in the palette.
+    Query,
     /// A filter of a list or of the help.
     Filter,
     /// The message of a thread, or the first one of a new one.
@@ -223,6 +229,8 @@ pub enum FieldOf {
     Answer,
     /// A comment on a line.
     Comment,
+    /// A name that is edited in place.
+    Name,
     /// A setting.
     Setting,
     /// The field of a question over everything.
@@ -238,8 +246,6 @@ pub enum StatusPart {
     Waiting,
     /// The size, and whose it is.
     Size,
-    /// The policy mode.
-    Mode,
 }
 
 impl Layout {

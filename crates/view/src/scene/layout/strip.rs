@@ -95,7 +95,7 @@ impl StripLayout {
 fn pill_widths(strip: &TabStrip, room: f32) -> Vec<f32> {
     let (narrow, wide) = PILL_BOUNDS;
     let wanted = |pill: &Pill| {
-        let text = pill.rename.as_ref().unwrap_or(&pill.title);
+        let text = pill.rename.as_ref().map_or(&pill.title, |field| &field.text);
         let graphemes = text.graphemes(true).count().min(64) as f32;
         let more = if pill.more > 0 { 20.0 } else { 0.0 };
         (graphemes * 7.0 + 52.0 + more).clamp(narrow, wide)
