@@ -203,7 +203,7 @@ impl Driver {
 
     /// Sends input that is numbered.
     pub async fn send(&mut self, input: Input) {
-        // What nobody typed is not refused aloud; a size is kept for the next opening.
+        // What no user typed is not refused aloud; a size is kept for the next opening.
         let is_typed = matches!(input, Input::Key(..) | Input::Mouse(_));
         let visible = self.is_visible;
         let sent = match input {
