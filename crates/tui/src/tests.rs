@@ -807,3 +807,26 @@ fn the_active_pill_is_on_the_strip() {
     }
     assert!(bench.draw()[0].contains("title-16"));
 }
+
+#[test]
+fn a_device_is_paired_from_the_settings() {
+    let mut bench = Bench::new();
+    bench.step(|app, cx| app.reply(cx, Ask::WebOn, Ok(json!({"url": "http://127.0.0.1:7665/"}))));
+    let made = bench.app.take_effects();
+    assert_eq!(calls(&made), [("rookery/web/pair", json!({}))]);
+    let pairing = json!({"url": "http://127.0.0.1:7665/#pair=abc", "short": "XKCD-7Q2M"});
+    bench.step(|app, cx| app.reply(cx, Ask::WebPaired, Ok(pairing)));
+    let text = bench.draw().join("\n");
+    assert!(text.contains("#pair=abc") && text.contains("XKCD-7Q2M"), "{text}");
+}
+
+#[test]
+fn places_below_the_home_directory_are_short() {
+    let mut bench = Bench::new();
+    bench.app.around.home = "/home/ada".to_owned();
+    assert_eq!(bench.app.place_name("/home/ada/src/api"), "~/src/api");
+    assert_eq!(bench.app.place_name("/home/ada"), "~");
+    assert_eq!(bench.app.place_name("/home/adam"), "/home/adam");
+    bench.app.around.home = String::new();
+    assert_eq!(bench.app.place_name("/home/ada"), "/home/ada");
+}

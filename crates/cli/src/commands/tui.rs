@@ -97,6 +97,7 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
         own_terminal,
         only_inbox: false,
         settings_file: shortened(&homes.roost_config()),
+        home: variable("HOME").unwrap_or_default(),
         cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
         agents: installed_agents(),
     };

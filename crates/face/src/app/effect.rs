@@ -64,6 +64,10 @@ pub enum Ask {
     Decide(&'static str),
     /// A paste that may need a question.
     Paste(u64, String),
+    /// The server for browsers, which is on then.
+    WebOn,
+    /// The link and the code that a device is paired by.
+    WebPaired,
     /// A paste about which nothing is to be asked.
     Pasted,
     /// A text to copy.

@@ -86,7 +86,10 @@ impl App {
                 selected: 0,
             },
             Hit::Project(project) => {
-                self.go_to_project(cx, *project);
+                // Its actions would be about another project.
+                if !self.go_to_project(cx, *project) {
+                    return;
+                }
                 Menu::of_actions(at, OF_PROJECT)
             }
             _ => return,

@@ -112,6 +112,8 @@ pub struct Surroundings {
     pub settings_file: String,
     /// Only the inbox is wanted: no sidebar, and leaving it ends the face.
     pub only_inbox: bool,
+    /// The user's home directory, if it is known.
+    pub home: String,
     /// The directory in which the face was started.
     pub cwd: String,
     /// Agents that are installed, for the empty page.
@@ -413,6 +415,16 @@ impl App {
     /// Rows that came since a terminal was scrolled.
     pub fn new_rows(&self, terminal: u64, first: u64) -> u64 {
         self.left_at.get(&terminal).map_or(0, |left| first.saturating_sub(*left))
+    }
+
+    /// A directory as it is shown, with `~` for the home directory.
+    pub fn place_name(&self, path: &str) -> String {
+        let home = self.around.home.trim_end_matches('/');
+        let below = path.strip_prefix(home).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        match below.filter(|_| !home.is_empty()) {
+            Some(rest) => crate::words::line(&format!("~{rest}")),
+            None => crate::words::line(path),
+        }
     }
 
     /// Whether decisions can be made here.

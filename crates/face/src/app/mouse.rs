@@ -42,6 +42,10 @@ impl App {
     /// The mouse did something.
     pub fn mouse(&mut self, cx: &Cx<'_>, event: &MouseEvent) {
         if self.lost.is_some() {
+            let is_start = self.hit(event.col, event.row) == Some(Hit::Key("u".to_owned()));
+            if is_start && (event.kind, event.button) == (MouseKind::Press, MouseButton::Left) {
+                self.push(Effect::StartDaemon);
+            }
             return;
         }
         let (col, row) = (event.col, event.row);
@@ -157,18 +161,30 @@ impl App {
         }
     }
 
-    /// Shows a project. Those after the ninth have no action; one of their tabs is shown.
-    pub fn go_to_project(&mut self, cx: &Cx<'_>, project: u64) {
+    /// Shows a project; whether it can be. Those after the ninth have no action; one of their tabs is
+    /// shown.
+    pub fn go_to_project(&mut self, cx: &Cx<'_>, project: u64) -> bool {
         let projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
         match projects.enumerate().find(|(_, row)| row.id == project) {
             Some((index, _)) if index < 9 => {
                 self.run(cx, &format!("switch_project_{}", index + 1));
+                if !matches!(App::page(cx), Page::Workspace { .. }) {
+                    // One in which nothing runs has no tab that would lead there.
+                    self.go(Page::Workspace { terminal: None });
+                }
+                true
             }
             Some((_, row)) => match row.agents.iter().find_map(|agent| agent.terminal) {
-                Some(terminal) => self.go(Page::Workspace { terminal: Some(terminal) }),
-                None => self.warn("nothing runs there"),
+                Some(terminal) => {
+                    self.go(Page::Workspace { terminal: Some(terminal) });
+                    true
+                }
+                None => {
+                    self.warn("nothing runs there");
+                    false
+                }
             },
-            None => {}
+            None => false,
         }
     }
 

@@ -57,13 +57,27 @@ impl App {
     /// Asks about a paste: its first lines, exactly, and how many there are.
     pub(super) fn ask_paste(&mut self, terminal: u64, text: String, why: &str) {
         let count = text.lines().count();
-        let lines: Vec<String> = text.lines().take(5).map(exact).collect();
+        let lines: Vec<String> =
+            text.lines().take(5).map(|line| exact(line).replace('\t', "    ")).collect();
         let title = match why {
             "controls" => format!("Paste {count} lines with control characters?"),
             "always" => format!("Paste {count} lines?"),
             _ => format!("Paste {count} lines? The program runs each as it comes."),
         };
         self.question = Some(Question::new(title, lines, Then::Paste(terminal, text)));
+    }
+
+    /// Shows by what a device is paired.
+    pub(super) fn ask_pairing(&mut self, pairing: &Value) {
+        let text = |member: &str| pairing[member].as_str().unwrap_or_default().to_owned();
+        let lines = vec![
+            exact(&text("url")),
+            format!("or the code {} on the page of this machine", exact(&text("short"))),
+            "Either pairs one device, within ten minutes.".to_owned(),
+            "Enter copies the link.".to_owned(),
+        ];
+        let then = Then::Copy(text("url"));
+        self.question = Some(Question::new("Open this on the device to pair it", lines, then));
     }
 
     /// Yes.

@@ -31,6 +31,10 @@ impl App {
         match ask {
             Ask::Quiet | Ask::Pasted | Ask::Moving(_) => {}
             Ask::Say(text) => self.say(text),
+            Ask::WebOn => {
+                self.call(Ask::WebPaired, "rookery/web/pair", serde_json::json!({}));
+            }
+            Ask::WebPaired => self.ask_pairing(&value),
             Ask::Card(serial) => self.pages.card_came(serial, value),
             Ask::Decide(done) => match value["settled"].as_bool() {
                 Some(false) => self.warn("already settled"),

@@ -133,8 +133,8 @@ impl App {
             Kind::Prefix => "enter, then press the chord; del turns it off".to_owned(),
             Kind::Keys => "enter lists, enter on a row rebinds, del frees".to_owned(),
             Kind::Number => "enter, then a number".to_owned(),
-            Kind::Web if value == "off" => "no browser access".to_owned(),
-            Kind::Web => "`rookery web --pair` pairs a device".to_owned(),
+            Kind::Web if value == "off" => "enter turns it on and pairs a device".to_owned(),
+            Kind::Web => "enter pairs a device".to_owned(),
             Kind::Words(words) => words.join(" · "),
         };
         row(key, [(name.to_owned(), Tint::Text), (line(&value), Tint::Bold), (hint, Tint::Dim)])
@@ -279,10 +279,9 @@ impl App {
                 self.pages.settings.keys = true;
                 self.pages.list.selected = 0;
             }
-            Kind::Web if self.setting(key) == "off" => {
-                self.warn("off; `rookery web` turns browser access on");
-            }
-            Kind::Web => self.say("`rookery web --pair` pairs a device"),
+            Kind::Web if !self.may_type() => self.warn(crate::app::READ_ONLY),
+            // On already, it says where.
+            Kind::Web => self.call(Ask::WebOn, "rookery/web/start", serde_json::json!({})),
         }
     }
 

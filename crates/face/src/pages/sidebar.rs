@@ -57,7 +57,9 @@ impl App {
         if is(press, Special::Enter) {
             self.sidebar = None;
             match rows.get(at) {
-                Some(Row::Project(project)) => self.go_to_project(cx, project.id),
+                Some(Row::Project(project)) => {
+                    self.go_to_project(cx, project.id);
+                }
                 Some(Row::Agent(agent)) => match (agent.terminal, &agent.thread) {
                     (Some(t), _) => self.go(Page::Workspace { terminal: Some(t) }),
                     (None, Some(thread)) => self.go(Page::Thread { thread: thread.clone() }),
@@ -74,10 +76,9 @@ impl App {
             Some('r') => {
                 if let Some(Row::Project(project)) = rows.get(at) {
                     self.sidebar = None;
-                    if !project.active {
-                        self.go_to_project(cx, project.id);
+                    if project.active || self.go_to_project(cx, project.id) {
+                        self.run(cx, "rename_project");
                     }
-                    self.run(cx, "rename_project");
                 }
             }
             _ => {}

@@ -166,7 +166,7 @@ fn right_part(app: &App, cx: &Cx<'_>) -> String {
     let mut parts = Vec::new();
     let projects = scene.sidebar.iter().flat_map(|sidebar| &sidebar.projects);
     if let Some(project) = projects.into_iter().find(|project| project.active) {
-        parts.push(format!("{} {}", line(&project.name), line(&project.root)));
+        parts.push(format!("{} {}", line(&project.name), app.place_name(&project.root)));
     }
     if let Some(term) = App::focused(cx).and_then(|t| cx.picture.term(t)) {
         let size = term.size();

@@ -54,7 +54,7 @@ pub(super) fn empty(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
         format!("start {found}            found on this machine")
     };
     let rows = [
-        ("c", format!("a shell in {}", line(&root))),
+        ("c", format!("a shell in {}", app.place_name(&root))),
         ("t", "a thread with an agent".to_owned()),
         ("g", agents),
         ("?", "every key          space   palette".to_owned()),
