@@ -41,12 +41,12 @@ async fn tell(core: Core, mut events: Subscription, banners: Banners) {
                     banners.show(id.get(), &text.title, &text.body);
                 }
                 Event::TerminalBell { id } => ring(&core, &banners, *id),
-                Event::QueueItemFiled(item) if is_of_thread(&core, item) => {
-                    if !windows(&core).has_keyboard {
-                        told.push(item.order);
-                        let body = item.subtitle.as_deref().unwrap_or_default();
-                        banners.show(QUEUE + item.order, &item.title, body);
-                    }
+                Event::QueueItemFiled(item)
+                    if is_of_thread(&core, item) && !windows(&core).has_keyboard =>
+                {
+                    told.push(item.order);
+                    let body = item.subtitle.as_deref().unwrap_or_default();
+                    banners.show(QUEUE + item.order, &item.title, body);
                 }
                 Event::QueueItemResolved { .. } => {
                     let open = core.queue().list();

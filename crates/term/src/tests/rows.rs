@@ -198,7 +198,7 @@ fn private_key(lines: usize) -> String {
 #[test]
 fn attack_the_middle_of_a_private_key_is_not_found_either() {
     let mut screen = screen(4, 80);
-    feed(&mut screen, &format!("{}{}", private_key(60), "line\r\n".repeat(230)));
+    feed(&mut screen, format!("{}{}", private_key(60), "line\r\n".repeat(230)));
     let mut finder = Finder::new("5tJ9zW8k", false, Case::Smart, 100).unwrap().without_secrets();
     let mut found = Vec::new();
     while !finder.is_done() {

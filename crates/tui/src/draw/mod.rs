@@ -182,7 +182,7 @@ fn caret_in_field(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout
     let find = |brush: &Brush<'_>, area: Rect| {
         let cells = (area.row..area.bottom())
             .flat_map(|row| (area.col..area.right()).map(move |col| (col, row)));
-        cells.filter(|(col, row)| is_mark(brush, *col, *row)).last()
+        cells.rev().find(|(col, row)| is_mark(brush, *col, *row))
     };
     let found = if app.question.as_ref().is_some_and(|question| question.field.is_some()) {
         find(brush, layout.panes)
