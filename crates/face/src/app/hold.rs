@@ -4,11 +4,11 @@
 
 use std::collections::VecDeque;
 
-use rookery_term::keys::KeyPress;
+use rookery_term::keys::{KeyPress, Special};
 use rookery_view::link::{Page, method};
 use serde_json::Value;
 
-use super::{App, Ask, Cx, Effect, Input};
+use super::{App, Ask, Cx, Effect, Input, is, plain_char};
 
 /// Keys and pastes that wait at most.
 const MOST: usize = 4096;
@@ -47,6 +47,11 @@ pub(crate) fn moves(ask: &Ask, method: &str, params: &Value) -> bool {
     }
 }
 
+/// Whether a key alone does nothing on a page but leave it.
+fn leaves(press: &KeyPress) -> bool {
+    plain_char(press) == Some('q') || is(press, Special::Escape)
+}
+
 impl App {
     /// A call is made that changes where keys go.
     pub(super) fn hold_on(&mut self) {
@@ -58,6 +63,12 @@ impl App {
 
     /// Whether what was typed waits now.
     pub(super) fn keeps(&mut self, cx: &Cx<'_>, typed: impl FnOnce() -> Typed) -> bool {
+        let page = App::page(cx);
+        let is_page = !matches!(page, Page::Workspace { .. });
+        if is_page && self.hold.as_ref().is_some_and(|hold| hold.from.as_ref() != Some(&page)) {
+            // It is here already; what it decides by has a guard of its own.
+            self.arrive(cx);
+        }
         let Some(hold) = &mut self.hold else { return false };
         let since = *hold.since.get_or_insert(cx.now);
         if cx.now < since + LONGEST && hold.typed.len() < MOST {
@@ -97,12 +108,14 @@ impl App {
     /// The picture shows the new place. A program there gets what was typed; a page gets nothing that
     /// was typed before it was seen.
     pub fn arrive(&mut self, cx: &Cx<'_>) {
-        let Some(hold) = self.hold.take() else { return };
+        let Some(mut hold) = self.hold.take() else { return };
         let page = App::page(cx);
         let is_same = hold.from.as_ref() == Some(&page);
+        let is_way_back =
+            matches!(hold.typed.make_contiguous(), [Typed::Key(press)] if leaves(press));
         self.is_unseen = match page {
             Page::Workspace { .. } => App::focused(cx).is_none(),
-            _ => !is_same,
+            _ => !is_same && !is_way_back,
         };
         for typed in hold.typed {
             match typed {

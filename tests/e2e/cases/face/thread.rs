@@ -96,6 +96,7 @@ fn a_running_turn_is_steered_and_its_request_decided_in_place() {
     assert_eq!(stored["turns"].as_array().unwrap().len(), 1, "{stored}");
     assert!(stored.to_string().contains("ad A1 also this"), "{stored}");
     face.send("\x1b");
+    face.wait("enter send");
     face.leave();
 }
 
