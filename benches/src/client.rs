@@ -61,7 +61,6 @@ impl Read for Output {
 }
 
 impl Client {
-    /// Connects.
     pub(crate) fn connect(path: &Path) -> anyhow::Result<Client> {
         let stream = UnixStream::connect(path)
             .with_context(|| format!("cannot connect to {}", path.display()))?;

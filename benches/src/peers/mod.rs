@@ -39,7 +39,6 @@ pub(crate) trait SessionServer {
 
 /// A child of a session that does what this binary does when told so.
 pub(crate) struct Session {
-    /// Its id.
     pub(crate) id: String,
     /// The line to its child.
     pub(crate) child: Waiting,

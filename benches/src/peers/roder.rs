@@ -116,7 +116,6 @@ impl AppServer {
         Ok(AppServer { kind, client: Some(client), server, home, work })
     }
 
-    /// The client.
     pub(crate) fn client(&mut self) -> anyhow::Result<&mut Client> {
         self.client.as_mut().context("the client is gone")
     }

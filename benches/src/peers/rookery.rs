@@ -51,7 +51,6 @@ impl Rookery {
         &self.binary
     }
 
-    /// Its home.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
@@ -72,7 +71,6 @@ impl Rookery {
         path.map(PathBuf::from).with_context(|| format!("no endpoint named {name}"))
     }
 
-    /// Its version.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }

@@ -47,7 +47,6 @@ impl StdioServer {
         Ok(StdioServer { client: Some(client), server, keeper: None, _home: home })
     }
 
-    /// The client.
     pub(crate) fn client(&mut self) -> anyhow::Result<&mut Client> {
         self.client.as_mut().context("the client is gone")
     }

@@ -74,7 +74,6 @@ pub enum ToolChoice {
     /// As the model likes.
     #[default]
     Auto,
-    /// None.
     None,
     /// At least one.
     Required,
@@ -99,16 +98,12 @@ pub struct Entry {
 pub enum EntryBody {
     /// The user, or a client on the user's behalf.
     User {
-        /// The text.
         text: String,
         /// Images, as `data:` or `http` addresses.
         images: Vec<String>,
     },
     /// The model.
-    Agent {
-        /// The text.
-        text: String,
-    },
+    Agent { text: String },
     /// What the model thought; most APIs want it back only with its opaque part.
     Reasoning {
         /// The text, summary or content.
@@ -127,7 +122,6 @@ pub enum EntryBody {
     ToolResult {
         /// The call's name.
         id: String,
-        /// The text.
         text: String,
         /// Whether it tells of a failure.
         is_error: bool,
@@ -152,14 +146,12 @@ pub struct ToolSpec {
 pub enum ModelEvent {
     /// More text.
     Text {
-        /// The text.
         text: String,
         /// Which part of the answer it belongs to, if the provider says so.
         phase: Option<String>,
     },
     /// More of a thought.
     Reasoning {
-        /// The text.
         text: String,
         /// The part of a summary it belongs to; none is the thought itself.
         summary: Option<u32>,
@@ -288,7 +280,6 @@ pub enum FailureKind {
 /// A provider as clients see it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProviderInfo {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,
@@ -340,7 +331,6 @@ pub struct Capabilities {
 /// A model as clients see it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelInfo {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,

@@ -50,7 +50,6 @@ pub type Running = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
 /// One row of the table of tools.
 pub struct Tool {
-    /// Its name.
     pub name: &'static str,
     /// What it does.
     pub kind: ToolKind,
@@ -203,7 +202,6 @@ pub struct RemoteEnd {
 /// What a path is elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteKind {
-    /// A file.
     File,
     /// A directory.
     Dir,

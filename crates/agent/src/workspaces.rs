@@ -86,7 +86,6 @@ pub enum WorkspaceError {
     NoDirectory {
         /// What the path is for.
         noun: &'static str,
-        /// The path.
         path: PathBuf,
     },
     /// A path that cannot be sent to clients.
@@ -152,7 +151,6 @@ pub fn canonical_directory(noun: &'static str, path: &Path) -> Result<PathBuf, W
 /// A change to a workspace; what is none stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Update<'a> {
-    /// The name.
     pub name: Option<&'a str>,
     /// All roots.
     pub roots: Option<Vec<Root>>,

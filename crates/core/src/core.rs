@@ -51,7 +51,6 @@ pub struct CoreConfig {
     pub resources: Option<PathBuf>,
     /// A directory of our own programs, which those in terminals find first; none tells them of none.
     pub helpers: Option<PathBuf>,
-    /// Agents.
     pub agent: AgentConfig,
     /// The agent that is started where one is wanted and none is named.
     pub default_tool: Option<String>,

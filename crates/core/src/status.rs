@@ -10,7 +10,6 @@ use crate::core::Core;
 pub enum KeeperState {
     /// None runs; the first terminal starts one.
     Absent,
-    /// Connected.
     Connected {
         /// Its process id.
         pid: u32,

@@ -99,7 +99,6 @@ impl AgentPaths {
         self.imports.clone()
     }
 
-    /// The file with memories.
     pub(crate) fn memories_file(&self) -> PathBuf {
         self.memories.clone()
     }

@@ -29,7 +29,6 @@ pub(crate) struct Planned {
     pub(crate) usual: Option<Listeners>,
     /// Further sockets.
     pub(crate) sockets: Vec<(PathBuf, Arc<Listener>)>,
-    /// Addresses.
     pub(crate) addresses: Vec<(SocketAddr, Arc<Listener>)>,
     /// What cannot be, and why; everything else is.
     pub(crate) left_out: Vec<String>,

@@ -29,7 +29,6 @@ const MOST_WANTED: usize = 8;
 pub struct Record {
     /// Its process id.
     pub pid: u32,
-    /// Its version.
     pub version: String,
     /// Runtime directories that it listens in.
     pub runtime_dirs: Vec<PathBuf>,

@@ -22,7 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest list of models that is read.
 const LIST_LIMIT: usize = 4 << 20;
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Providers whose key is in the environment.
@@ -72,7 +71,6 @@ pub struct FoundServer {
     pub base_url: String,
     /// Whether it is where it is looked for without any setting.
     pub is_usual: bool,
-    /// Its models.
     pub models: Vec<String>,
 }
 

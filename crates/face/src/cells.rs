@@ -12,7 +12,6 @@ pub struct Rect {
     pub row: u16,
     /// Columns.
     pub cols: u16,
-    /// Rows.
     pub rows: u16,
 }
 

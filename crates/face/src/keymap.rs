@@ -35,9 +35,7 @@ const USUAL: &[(&str, &str)] =
 /// What a key means before any page sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// An action.
     Action(String),
-    /// The prefix.
     Prefix,
     /// Nothing of ours.
     Free,

@@ -23,7 +23,6 @@ pub trait Term {
     fn view(&self) -> View;
     /// One of its rows by number.
     fn row(&self, number: u64) -> Option<&Row>;
-    /// Its cursor.
     fn cursor(&self) -> Cursor;
     /// The color that its program gave the cursor; none is the theme's.
     fn cursor_color(&self) -> Option<Hex> {

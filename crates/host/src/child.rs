@@ -37,7 +37,6 @@ pub(crate) struct Start<'a> {
 pub(crate) enum Inherits<'a> {
     /// Everything of ours but these.
     AllBut(&'a [OsString]),
-    /// Nothing.
     Nothing,
 }
 

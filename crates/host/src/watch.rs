@@ -20,7 +20,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// How often the places are looked for again while directories come and go.
 const ROUNDS: usize = 16;
 
-/// What is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// A file: written, replaced, created, removed.

@@ -22,20 +22,16 @@ pub enum Content {
     },
     /// The file of an agent's definition, with the name that it has here.
     Agent {
-        /// Its name.
         name: String,
         /// The file.
         text: String,
     },
-    /// A server.
     McpServer(Box<McpServer>),
     /// Commands at events.
     Hooks(Vec<Hook>),
-    /// A plugin.
     Plugin(Box<Manifest>),
 }
 
-/// A rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// What it says.
@@ -46,7 +42,6 @@ pub struct Rule {
     pub globs: Vec<String>,
 }
 
-/// A skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skill {
     /// Its name, for the model.

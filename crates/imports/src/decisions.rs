@@ -33,10 +33,8 @@ words! {
     }
 }
 
-/// A decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The item.
     pub item_id: String,
     /// What was decided.
     pub kind: DecisionKind,

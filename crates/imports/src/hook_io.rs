@@ -14,7 +14,6 @@ const BLOCKS: i32 = 2;
 /// What happens when a hook runs.
 #[derive(Clone, Copy, Debug)]
 pub struct HookCall<'a> {
-    /// The event.
     pub event: HookEvent,
     /// The conversation.
     pub session: &'a str,

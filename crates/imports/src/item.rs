@@ -21,7 +21,6 @@ macro_rules! words {
             /// Every value.
             pub const ALL: &[Self] = &[$(Self::$Value,)*];
 
-            /// Its word.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$Value => $word,)*
@@ -127,7 +126,6 @@ pub struct Source {
 /// The plugin that an item is a part of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginRef {
-    /// Its name.
     pub name: String,
     /// Its folder.
     pub root: PathBuf,
@@ -175,7 +173,6 @@ pub struct Item {
     pub enabled_at: Option<Timestamp>,
     /// Whether it takes effect without a decision.
     pub is_live: bool,
-    /// Its file.
     pub file: PathBuf,
     /// The plugin that it is a part of.
     pub plugin: Option<PluginRef>,

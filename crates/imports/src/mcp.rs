@@ -15,7 +15,6 @@ const NAME_LIMIT: usize = 128;
 /// How deep the values of a TOML file may lie in each other.
 const DEPTH_LIMIT: usize = 128;
 
-/// A server.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct McpServer {
     /// Its name in the file.

@@ -45,7 +45,6 @@ pub struct UserPlaces {
 /// What is to be scanned.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanRequest<'a> {
-    /// The workspace.
     pub workspace: &'a Path,
     /// The user's own files, if they are wanted.
     pub user: Option<&'a UserPlaces>,

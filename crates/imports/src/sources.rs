@@ -24,15 +24,12 @@ pub(crate) enum Read {
     Excerpt,
     /// Text with a head that may say what it is for.
     Rule,
-    /// A skill.
     Skill,
     /// A slash command, named by its path below this folder.
     Command,
     /// The definition of an agent.
     Agent,
-    /// Servers.
     Servers,
-    /// Hooks.
     Hooks,
     /// The manifest of a plugin.
     Plugin,

@@ -12,15 +12,12 @@ use crate::Issuer;
 /// One request, as it came.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The method.
     pub method: String,
     /// The path without its query.
     pub path: String,
-    /// The query.
     pub query: String,
     /// The headers, each in a line.
     pub head: String,
-    /// The body.
     pub body: String,
 }
 
@@ -80,7 +77,6 @@ pub enum Reply {
     Json(u16, Value),
     /// A status and any body.
     Text(u16, String),
-    /// A redirect.
     Redirect(String),
     /// A body of this number of bytes.
     Huge(usize),

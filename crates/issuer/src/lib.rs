@@ -78,7 +78,6 @@ pub enum Person {
     Waits,
     /// Enters it and allows the device in.
     Allows,
-    /// Refuses.
     Refuses,
 }
 

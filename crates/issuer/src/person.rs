@@ -9,7 +9,6 @@ use url::Url;
 /// What a browser gets.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The status.
     pub status: u16,
     /// Where it is sent on to.
     pub location: Option<String>,

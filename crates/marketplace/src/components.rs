@@ -29,12 +29,10 @@ pub enum Component {
     McpServer,
     /// A language server.
     LspServer,
-    /// An app.
     App,
 }
 
 impl Component {
-    /// Its word.
     pub fn word(self) -> &'static str {
         match self {
             Component::Hook => "hook",
@@ -72,7 +70,6 @@ pub struct PluginCommand {
     pub component: Component,
     /// Where it is named: a file of the plugin, or its manifest.
     pub origin: String,
-    /// The line.
     pub line: String,
 }
 

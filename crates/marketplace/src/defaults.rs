@@ -6,11 +6,9 @@ use crate::types::{Kind, MarketState, Marketplace};
 /// Which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defaults {
-    /// None.
     None,
     /// The one of this kind.
     Of(Kind),
-    /// All.
     All,
 }
 
@@ -24,7 +22,6 @@ impl Defaults {
         }
     }
 
-    /// By its word.
     pub fn from_word(word: &str) -> Option<Defaults> {
         match word.trim().to_ascii_lowercase().as_str() {
             "none" => Some(Defaults::None),

@@ -25,7 +25,6 @@ const CODEX_PLUGINS: &str = "plugins";
 /// What a marketplace has now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetched {
-    /// Its catalog.
     pub catalog: Catalog,
     /// Whose format that has.
     pub kind: Kind,

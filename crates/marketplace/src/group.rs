@@ -15,7 +15,6 @@ const RELATED_SIZE: usize = 8 << 20;
 /// One marketplace's variant of a plugin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// The marketplace.
     pub marketplace_id: String,
     /// The id there.
     pub plugin_id: String,
@@ -33,7 +32,6 @@ pub struct Variant {
     pub component_hints: Hints,
     /// What it says it can do.
     pub capability_hints: Vec<String>,
-    /// Its version.
     pub version: Option<String>,
     /// The hash of its content, if it is installed.
     pub content_hash: Option<String>,

@@ -11,7 +11,6 @@ use crate::source::{check_git_url, check_ref, check_relative, check_repo, github
 pub enum PluginSource {
     /// A folder in its marketplace.
     MarketplacePath {
-        /// The marketplace.
         #[serde(alias = "marketplace_id")]
         marketplace_id: String,
         /// The path from its root on.
@@ -43,15 +42,11 @@ pub enum PluginSource {
     Npm {
         /// Its name.
         package: String,
-        /// Its version.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
     },
     /// A folder of this machine.
-    LocalPath {
-        /// Its path.
-        path: String,
-    },
+    LocalPath { path: String },
     /// Something else.
     Unsupported {
         /// What the catalog says.
@@ -72,7 +67,6 @@ impl PluginSource {
         }
     }
 
-    /// Where it is, to be shown.
     pub fn shown(&self) -> String {
         match self {
             PluginSource::MarketplacePath { path, .. } | PluginSource::LocalPath { path } => {
@@ -93,7 +87,6 @@ pub(crate) struct ReadSource {
 
 /// Where relative paths of a catalog are.
 pub(crate) struct Base<'a> {
-    /// The marketplace.
     pub(crate) marketplace: &'a str,
     /// The folder in it that paths are relative to; checked before.
     pub(crate) plugin_root: Option<&'a str>,

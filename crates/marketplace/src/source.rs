@@ -12,10 +12,7 @@ const LONGEST: usize = 2048;
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum MarketSource {
     /// A folder of this machine.
-    LocalPath {
-        /// Its path.
-        path: String,
-    },
+    LocalPath { path: String },
     /// A repository.
     Git {
         /// Its address.
@@ -34,7 +31,6 @@ pub enum MarketSource {
         /// The branch, tag or commit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ref_name: Option<String>,
-        /// The catalog in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         catalog_path: Option<String>,
         /// The folder with its plugins.

@@ -31,7 +31,6 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 5] = [Kind::Claude, Kind::Codex, Kind::Cursor, Kind::Roder, Kind::Custom];
 
-    /// Its word.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Claude => "claude",
@@ -64,11 +63,9 @@ pub enum MarketState {
     RemovedByUser,
 }
 
-/// A marketplace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Marketplace {
-    /// Its id.
     pub id: String,
     /// Whose format its catalog has.
     pub kind: Kind,
@@ -127,21 +124,16 @@ fn baked_in() -> MarketState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Hints {
-    /// Skills.
     pub skills: bool,
     /// Slash commands.
     pub commands: bool,
-    /// Agents.
     pub agents: bool,
     /// Servers of the Model Context Protocol.
     pub mcp_servers: bool,
-    /// Hooks.
     pub hooks: bool,
-    /// Apps.
     pub apps: bool,
     /// Language servers.
     pub lsp_servers: bool,
-    /// Rules.
     pub rules: bool,
     /// Images.
     pub assets: bool,
@@ -167,7 +159,6 @@ pub enum Risk {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// Its marketplace.
     pub marketplace_id: String,
     /// Its id there.
     pub plugin_id: String,
@@ -180,7 +171,6 @@ pub struct Entry {
     pub description: Option<String>,
     /// Whose format it has.
     pub kind: Kind,
-    /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Where its content is.
@@ -241,7 +231,6 @@ pub enum InstallState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Installed {
-    /// The marketplace it is from.
     pub marketplace_id: String,
     /// Its id there.
     pub plugin_id: String,
@@ -251,10 +240,8 @@ pub struct Installed {
     pub variant_key: String,
     /// Where its content lies.
     pub install_path: String,
-    /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The hash of its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_hash: Option<String>,
     /// Where it stands.
@@ -267,7 +254,6 @@ pub struct Installed {
 /// Where files of marketplaces lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// The state file.
     pub state_file: PathBuf,
     /// Checkouts and cached catalogs, a folder for each marketplace.
     pub sources: PathBuf,
@@ -289,7 +275,6 @@ pub enum MarketplaceError {
     /// Ids that a catalog has more than once.
     #[error("duplicate plugin `{plugin}` in marketplace `{marketplace}`")]
     Duplicate {
-        /// The marketplace.
         marketplace: String,
         /// The first of them.
         plugin: String,

@@ -21,7 +21,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its word.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Image => "image",
@@ -51,9 +50,7 @@ pub struct Dimensions {
 /// What a provider said of an image that it made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Generation {
-    /// The provider.
     pub provider: String,
-    /// The model.
     pub model: Option<String>,
     /// The prompt that was used in the end.
     pub revised_prompt: Option<String>,
@@ -109,7 +106,6 @@ pub struct Artifact {
 pub enum Strategy {
     /// As it is.
     InlineImage,
-    /// By its thumbnail.
     Thumbnail,
     /// By what is known of it.
     MetadataOnly,
@@ -118,7 +114,6 @@ pub enum Strategy {
 /// How an artifact is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// The artifact.
     pub artifact: String,
     /// How.
     pub strategy: Strategy,

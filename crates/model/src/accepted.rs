@@ -14,19 +14,15 @@ pub struct Accepted {
     pub work: AcceptedWork,
 }
 
-/// What was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AcceptedWork {
     /// An answer to a request.
     Answer {
-        /// The request.
         request: RequestId,
-        /// The answer.
         answer: Answer,
         /// Who gave it.
         by: String,
     },
-    /// A checkpoint.
     Checkpoint {
         /// Its id.
         checkpoint: CheckpointId,
@@ -39,7 +35,6 @@ pub enum AcceptedWork {
         /// Whether a review of it is asked for.
         review: bool,
     },
-    /// A session.
     Session(Box<AcceptedSession>),
     /// A worktree that belongs to no session.
     Worktree(PlannedTree),
@@ -49,7 +44,6 @@ pub enum AcceptedWork {
     Delivery(ReviewId),
 }
 
-/// A session that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedSession {
     /// Its id.
@@ -77,7 +71,6 @@ pub struct AcceptedSession {
 /// Which agent is started in a session that was accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AcceptedTool {
-    /// None.
     #[default]
     None,
     /// The one that the settings name.
@@ -93,7 +86,6 @@ pub struct PlannedTree {
     pub top: PathBuf,
     /// Where it is made.
     pub path: PathBuf,
-    /// Its branch.
     pub branch: String,
     /// The commit that the branch starts from, if there is one.
     pub base: Option<String>,

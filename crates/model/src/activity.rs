@@ -94,7 +94,6 @@ pub enum RunState {
 pub struct Owner {
     /// Kind of agent or hook.
     pub source: String,
-    /// Its session.
     pub session: String,
     /// A word on what it does.
     pub detail: String,

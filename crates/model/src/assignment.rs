@@ -44,7 +44,6 @@ pub struct Role {
 /// Tools of one sort that a role has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolGroup {
-    /// Which sort.
     pub sort: ToolSort,
     /// A regular expression that paths must match, if it is about files.
     pub files: Option<String>,
@@ -165,7 +164,6 @@ pub struct QueuedMessage {
     pub id: u128,
     /// When it was sent.
     pub at: Timestamp,
-    /// The text.
     pub text: String,
     /// Images, as `data:` addresses.
     pub images: Vec<String>,

@@ -128,13 +128,11 @@ pub struct Hunk {
     pub number: u64,
     /// Its name, which no other hunk of the thread has.
     pub id: String,
-    /// The thread.
     pub thread: ThreadId,
     /// The turn; none if a client called the tool.
     pub turn: Option<TurnId>,
     /// The call of the tool.
     pub call: String,
-    /// The tool.
     pub tool: String,
     /// What it did.
     pub edit: Edit,
@@ -144,7 +142,6 @@ pub struct Hunk {
     pub rollback: Rollback,
     /// Whether undoing it was begun; a daemon that died meanwhile may have done it.
     pub is_begun: bool,
-    /// Where it was undone.
     pub undone: Option<Undone>,
     /// When it was made.
     pub at: Timestamp,
@@ -189,13 +186,11 @@ pub struct Observation {
     pub number: u64,
     /// Its name, which no other observation of the thread has.
     pub id: String,
-    /// The thread.
     pub thread: ThreadId,
     /// The turn; none if a client ran the command.
     pub turn: Option<TurnId>,
     /// The call of the tool, or the command's own name.
     pub call: String,
-    /// The tool.
     pub tool: String,
     /// Whether another tool worked in the same work tree meanwhile, and may have changed them as well.
     pub is_shared: bool,

@@ -26,7 +26,6 @@ pub enum ChildExit {
     Timeout,
     /// It was stopped.
     Cancelled,
-    /// It failed.
     Failed,
 }
 
@@ -68,9 +67,7 @@ impl ChildExit {
 /// The turn that a child works for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParentTurn {
-    /// Its thread.
     pub thread: ThreadId,
-    /// The turn.
     pub turn: TurnId,
 }
 
@@ -83,7 +80,6 @@ pub struct ChildOf {
     pub trace: Option<TraceId>,
     /// The name of its definition.
     pub agent: String,
-    /// Its lane.
     pub lane: Option<Lane>,
     /// Whether it is held to reading, whatever its mode allows.
     pub read_only: bool,
@@ -112,7 +108,6 @@ pub struct Trace {
     pub agent: String,
     /// The model that answers in it.
     pub model: Option<String>,
-    /// Its lane.
     pub lane: Option<Lane>,
     /// Where it is in its life.
     pub status: TraceStatus,

@@ -18,7 +18,6 @@ pub struct Decision {
     pub request: Option<RequestId>,
     /// The call.
     pub tool_id: String,
-    /// The tool.
     pub tool: String,
     /// The mode of that moment.
     pub mode: Mode,
@@ -104,8 +103,6 @@ pub struct DecisionQuery {
 /// A decision with its number, which rises from one to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberedDecision {
-    /// Its number.
     pub number: u64,
-    /// The decision.
     pub decision: Decision,
 }

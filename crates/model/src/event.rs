@@ -34,7 +34,6 @@ pub enum Event {
         /// Which project.
         id: ProjectId,
     },
-    /// A terminal was opened.
     TerminalOpened {
         /// The terminal as it was opened.
         terminal: Box<Terminal>,
@@ -91,15 +90,9 @@ pub enum Event {
         index: usize,
     },
     /// The terminals of a project were put in another order.
-    TerminalsReordered {
-        /// Which project.
-        project: ProjectId,
-    },
+    TerminalsReordered { project: ProjectId },
     /// Panes of a project are arranged otherwise.
-    LayoutChanged {
-        /// Which project.
-        project: ProjectId,
-    },
+    LayoutChanged { project: ProjectId },
     /// Projects were put in another order.
     ProjectsReordered,
     /// Another project or terminal was selected, or the same one again.
@@ -176,17 +169,10 @@ pub enum Event {
         id: ThreadId,
     },
     /// A turn began.
-    TurnStarted {
-        /// Its thread.
-        thread: ThreadId,
-        /// Which turn.
-        turn: TurnId,
-    },
+    TurnStarted { thread: ThreadId, turn: TurnId },
     /// A turn came to its end.
     TurnEnded {
-        /// Its thread.
         thread: ThreadId,
-        /// Which turn.
         turn: TurnId,
         /// How it ended.
         status: TurnStatus,

@@ -72,12 +72,10 @@ impl Item {
     }
 }
 
-/// What an item is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemBody {
     /// What the user said.
     User {
-        /// The text.
         text: String,
         /// Images, as `data:` or `http` addresses.
         images: Vec<String>,
@@ -86,7 +84,6 @@ pub enum ItemBody {
     },
     /// What the agent said.
     Agent {
-        /// The text.
         text: String,
         /// Which part of the answer it is, such as `final_answer`.
         phase: String,

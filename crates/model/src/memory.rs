@@ -78,7 +78,6 @@ impl ScopeName {
     }
 }
 
-/// A memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Its id, which no other ever has.

@@ -67,7 +67,6 @@ pub enum PlanAnchor {
     Lines(u32, u32),
     /// A file, or lines of it.
     File {
-        /// Its path.
         path: String,
         /// The first line.
         first: Option<u32>,
@@ -83,7 +82,6 @@ pub enum PlanAnchor {
 pub struct ReviewedPlan {
     /// Which plan of its thread.
     pub key: PlanKey,
-    /// The thread.
     pub thread: ThreadId,
     /// The turn that made it.
     pub turn: TurnId,
@@ -93,7 +91,6 @@ pub struct ReviewedPlan {
     pub title: String,
     /// The plan.
     pub markdown: String,
-    /// Its steps.
     pub steps: Vec<ReviewedStep>,
     /// Plans that took its place, the last of which is the one above.
     pub rewrites: Vec<PlanRewrite>,

@@ -16,7 +16,6 @@ pub struct Request {
     pub call_id: String,
     /// The tool that asks.
     pub tool: String,
-    /// What is asked.
     pub asked: Asked,
     /// When it was asked.
     pub asked_at: Timestamp,
@@ -34,12 +33,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Asker {
     /// A turn of a thread.
-    Turn {
-        /// The thread.
-        thread: ThreadId,
-        /// Its turn.
-        turn: TurnId,
-    },
+    Turn { thread: ThreadId, turn: TurnId },
     /// A client that called a tool of a thread without a turn.
     Caller(ThreadId),
     /// A client that wants to run a command, outside of all threads.
@@ -112,7 +106,6 @@ impl Request {
     }
 }
 
-/// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// May this be done?
@@ -170,7 +163,6 @@ pub struct Question {
     pub header: String,
     /// The name of the answer.
     pub id: String,
-    /// The question.
     pub question: String,
     /// What may be answered.
     pub options: Vec<QuestionOption>,
@@ -219,14 +211,12 @@ pub struct ExternalCall {
 pub enum RequestState {
     /// Not answered yet.
     Pending,
-    /// It was settled.
     Settled(Settled),
 }
 
 /// How a request was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// The answer.
     pub answer: Answer,
     /// Who gave it: a dialect, a rule, or what became of the turn.
     pub by: String,
@@ -234,7 +224,6 @@ pub struct Settled {
     pub at: Timestamp,
 }
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Yes.

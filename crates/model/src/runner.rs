@@ -7,7 +7,6 @@ use std::path::PathBuf;
 pub struct RunnerBinding {
     /// The destination; its configuration is kept apart from the thread.
     pub destination: String,
-    /// Its provider.
     pub provider: String,
     /// The directory that tools work in, on the runner; absolute.
     pub workspace: PathBuf,

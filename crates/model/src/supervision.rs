@@ -58,11 +58,8 @@ pub enum Source {
 pub enum Related {
     /// Something that waits for an answer.
     Request(crate::RequestId),
-    /// A review.
     Review(ReviewId),
-    /// A checkpoint.
     Checkpoint(CheckpointId),
-    /// A handoff.
     Handoff(HandoffId),
 }
 
@@ -109,7 +106,6 @@ pub struct ChangedFile {
 /// How much differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiffStat {
-    /// Files.
     pub files: u64,
     /// Lines added.
     pub additions: u64,
@@ -140,7 +136,6 @@ pub struct TestSummary {
 /// What differs, as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// The files.
     pub files: Vec<ChangedFile>,
     /// How much of them.
     pub stat: Option<DiffStat>,
@@ -221,7 +216,6 @@ pub struct Checkpoint {
     pub place: WorkPlace,
     /// The top level of the repository.
     pub repo: Option<PathBuf>,
-    /// The branch.
     pub branch: Option<String>,
     /// The linked working tree, if it is in one.
     pub worktree: Option<PathBuf>,
@@ -345,11 +339,8 @@ pub struct HandledEvent {
 pub enum Record {
     /// Something that asks for attention.
     Queue(QueueItem),
-    /// A review.
     Review(Review),
-    /// A checkpoint.
     Checkpoint(Checkpoint),
-    /// A handoff.
     Handoff(Handoff),
     /// A line of the timeline.
     Timeline(TimelineItem),
@@ -362,15 +353,10 @@ pub enum Record {
 /// Which list a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RecordKind {
-    /// The queue.
     Queue,
-    /// Reviews.
     Review,
-    /// Checkpoints.
     Checkpoint,
-    /// Handoffs.
     Handoff,
-    /// The timeline.
     Timeline,
     /// Agents' events that were taken.
     Handled,

@@ -21,7 +21,6 @@ pub enum TaskState {
     Done,
     /// It could not be begun, took too long, or was lost with no way to move.
     Failed,
-    /// It was cancelled.
     Cancelled,
     /// Its node was lost, and a person decides whether it is done again.
     Lost,
@@ -42,9 +41,7 @@ pub enum Fate {
     Running,
     /// It came to its end.
     Done,
-    /// It failed.
     Failed,
-    /// It was cancelled.
     Cancelled,
     /// It was given back before it began.
     Released,
@@ -64,7 +61,6 @@ pub enum Lost {
 /// With what a task ends at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lifetime {
-    /// With its turn.
     Turn,
     /// When its thread is archived or deleted.
     Thread,
@@ -90,7 +86,6 @@ pub struct Retry {
 pub struct TaskTerminal {
     /// Its project; the usual one if not said.
     pub project: Option<ProjectId>,
-    /// Its title.
     pub title: Option<String>,
     /// Its rows and columns; the usual ones if not said.
     pub rows: Option<u16>,
@@ -103,7 +98,6 @@ pub struct TaskTerminal {
 /// The runner that a task's program runs at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRunner {
-    /// The destination.
     pub destination: String,
     /// The directory there that it works in; the root of the session if none was named.
     pub workspace: Option<PathBuf>,
@@ -133,7 +127,6 @@ pub struct TaskSpec {
 /// Who has a task in hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The node.
     pub node: String,
     /// Since when.
     pub since: Timestamp,
@@ -144,7 +137,6 @@ pub struct Holder {
 pub struct Attempt {
     /// Its number, which fences off all others.
     pub epoch: u64,
-    /// The node.
     pub node: String,
     /// When it was claimed.
     pub from: Timestamp,

@@ -46,7 +46,6 @@ impl Usage {
 /// A tool that a client runs for us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalTool {
-    /// Its name.
     pub name: String,
     /// What it is for.
     pub description: String,
@@ -198,9 +197,7 @@ pub enum TurnStatus {
     InProgress,
     /// It came to its end.
     Completed,
-    /// It failed.
     Failed,
-    /// It was interrupted.
     Interrupted,
 }
 

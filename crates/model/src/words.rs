@@ -15,7 +15,6 @@ pub trait Words: Copy + Eq + 'static {
     /// Every value with its word, in the order in which they are listed.
     const WORDS: &'static [(Self, &'static str)];
 
-    /// The word for it.
     fn word(self) -> &'static str;
 
     /// The value that a word means; case and blanks count.

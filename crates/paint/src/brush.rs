@@ -54,7 +54,6 @@ impl Ink {
 pub(crate) enum Op {
     /// A rectangle.
     Quad(renderer::Quad, Color),
-    /// A word.
     Words(String, Rect, Ink),
 }
 

@@ -46,7 +46,6 @@ impl Plan {
         Arc::new(Plan { scene: Arc::clone(scene), layout, below, above })
     }
 
-    /// The scene.
     pub fn scene(&self) -> &Arc<Scene> {
         &self.scene
     }

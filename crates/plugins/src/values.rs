@@ -56,7 +56,6 @@ pub struct Block {
 /// What begins at a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
-    /// The prompt.
     Prompt,
     /// What the user types.
     Input,
@@ -145,7 +144,6 @@ pub struct Intent {
     pub last_intent: Option<String>,
 }
 
-/// The input of a predicate.
 #[derive(Clone, Copy, Debug)]
 pub struct PredicateInput<'a> {
     /// The text of the whole screen.

@@ -33,7 +33,6 @@ pub enum RunnerError {
     /// The provider has no such ability.
     #[error("runner provider {provider} cannot {what}")]
     Unsupported {
-        /// The provider.
         provider: &'static str,
         /// What was asked of it.
         what: &'static str,

@@ -47,7 +47,6 @@ pub struct ManifestEntry {
 /// Storage to mount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Its name.
     pub name: String,
     /// Where it goes, on the runner.
     pub path: PathBuf,
@@ -67,7 +66,6 @@ pub struct Intent {
     pub kind: MountKind,
     /// Its address.
     pub uri: String,
-    /// By which credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<CredentialsRef>,
 }
@@ -76,7 +74,6 @@ pub struct Intent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CredentialsRef {
-    /// The id.
     pub id: String,
 }
 
@@ -92,7 +89,6 @@ pub enum MountKind {
     R2,
     /// Azure Blob Storage.
     AzureBlob,
-    /// Box.
     BoxStorage,
     /// Whatever the provider itself has.
     #[default]

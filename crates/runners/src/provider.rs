@@ -19,9 +19,7 @@ use crate::{Manifest, MountKind, RunnerError, Session};
 pub struct Capabilities {
     /// Runs commands.
     pub command_exec: bool,
-    /// Reads files.
     pub file_read: bool,
-    /// Writes files.
     pub file_write: bool,
     /// Makes ports reachable.
     pub port_preview: bool,
@@ -157,7 +155,6 @@ pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// One kind of place.
 pub struct Provider {
-    /// Its id.
     pub id: &'static str,
     /// What it is called.
     pub name: &'static str,

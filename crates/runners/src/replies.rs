@@ -111,7 +111,6 @@ fn is_short(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_TEXT
 }
 
-/// A session.
 #[derive(Debug, Deserialize)]
 pub struct SessionAnswer {
     /// What the server calls it.
@@ -186,7 +185,6 @@ pub enum SnapshotShape {
     Id(String),
     /// With details.
     Whole {
-        /// Its id.
         snapshot_id: String,
         /// Details.
         #[serde(default)]

@@ -19,12 +19,10 @@ pub type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, RunnerError>> + Sen
 /// How much of each output of a command is kept unless said otherwise.
 const OUTPUT_LIMIT: usize = 1 << 20;
 
-/// What a session is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionInfo {
     /// Its id: letters, digits and dashes.
     pub id: String,
-    /// Its provider.
     pub provider: &'static str,
     /// Its root, on the runner.
     pub root: PathBuf,
@@ -36,7 +34,6 @@ pub struct SessionInfo {
     pub metadata: Value,
 }
 
-/// A new id for a session.
 #[must_use]
 pub fn new_session_id() -> String {
     format!("rs-{}", uuid::Uuid::new_v4().simple())
@@ -106,7 +103,6 @@ pub struct Chunk {
 pub enum How {
     /// By itself, or by a signal that was not ours.
     Exited,
-    /// It was cancelled.
     Cancelled,
     /// It took too long and was ended.
     TimedOut,
@@ -130,7 +126,6 @@ pub struct CommandEnd {
 /// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Its name.
     pub name: String,
     /// Whether it is a directory.
     pub is_dir: bool,
@@ -193,7 +188,6 @@ pub trait Session: Send + Sync {
     fn read_file<'a>(&'a self, path: &'a str, limit: u64) -> Work<'a, Vec<u8>>;
     /// Makes or replaces a file, with its directories.
     fn write_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>) -> Work<'a, ()>;
-    /// Removes a file.
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()>;
     /// The entries of a directory, by name.
     fn list<'a>(&'a self, path: &'a str) -> Work<'a, Vec<Entry>>;

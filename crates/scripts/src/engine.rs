@@ -29,7 +29,6 @@ const MAX_NESTED: u32 = 64;
 pub struct RunInput {
     /// The run's id.
     pub run: String,
-    /// Its arguments.
     pub arguments: Value,
     /// The limits that hold for it.
     pub limits: Limits,
@@ -40,7 +39,6 @@ pub struct RunInput {
 /// What came of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// Its report.
     pub report: String,
     /// What it returned; only of a workflow that another one started.
     pub value: Value,

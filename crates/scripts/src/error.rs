@@ -39,7 +39,6 @@ impl ErrorKind {
 /// A failure of a script, with the line at which it happened where that is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScriptError {
-    /// What kind it is.
     pub kind: ErrorKind,
     /// The line of the script, counted from 1.
     pub line: Option<u32>,

@@ -41,7 +41,6 @@ pub struct Launch {
     pub description: Option<String>,
     /// What it is asked.
     pub prompt: String,
-    /// Its model.
     pub model: Option<String>,
     /// Seconds it may take.
     pub timeout_seconds: Option<f64>,

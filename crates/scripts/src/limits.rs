@@ -11,7 +11,6 @@ use crate::{ErrorKind, ScriptError};
 pub struct Limits {
     /// Agents that work at the same time.
     pub max_concurrent_agents: u32,
-    /// Agents of a run.
     pub max_agents_per_run: u32,
     /// Seconds that an agent may take.
     pub agent_timeout_seconds: u64,
@@ -19,7 +18,6 @@ pub struct Limits {
     pub run_timeout_seconds: u64,
     /// Bytes of one checkpoint, as JSON.
     pub checkpoint_bytes: u64,
-    /// Bytes of the report.
     pub report_bytes: u64,
 }
 

@@ -39,13 +39,10 @@ pub struct DeclaredPhase {
 /// A script that was read and may be run.
 #[derive(Clone, PartialEq)]
 pub struct Script {
-    /// Its form.
     pub form: Form,
-    /// Its name.
     pub name: String,
     /// What it does.
     pub description: Option<String>,
-    /// The schema of its arguments.
     pub arguments_schema: Option<Value>,
     /// The phases it declares.
     pub phases: Vec<DeclaredPhase>,

@@ -5,7 +5,6 @@
 pub enum Account {
     /// ChatGPT, as Codex uses it.
     Codex,
-    /// SuperGrok.
     Supergrok,
 }
 
@@ -27,7 +26,6 @@ pub(crate) struct Row {
 /// What the owner of an account is called by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// An id of the account.
     AccountId,
     /// An e-mail address.
     Email,

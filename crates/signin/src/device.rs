@@ -213,7 +213,6 @@ pub enum Next<T> {
     Wait,
     /// It is over, well.
     Done(T),
-    /// It is over.
     Over(Over),
 }
 

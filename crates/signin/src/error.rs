@@ -14,7 +14,6 @@ pub enum Error {
     /// There are no tokens, or they are of no use any more.
     #[error("not signed in to {account}: {reason}; run `rookery login {account}`")]
     NotSignedIn {
-        /// The account.
         account: &'static str,
         /// What is wrong.
         reason: String,
@@ -22,7 +21,6 @@ pub enum Error {
     /// The issuer cannot be reached, or does not answer.
     #[error("the issuer of {account} cannot be reached: {reason}")]
     Unreachable {
-        /// The account.
         account: &'static str,
         /// What is wrong.
         reason: String,
@@ -30,7 +28,6 @@ pub enum Error {
     /// The issuer said something that is wrong or cannot be read.
     #[error("the issuer of {account} cannot be used: {reason}")]
     Issuer {
-        /// The account.
         account: &'static str,
         /// What is wrong.
         reason: String,
@@ -38,7 +35,6 @@ pub enum Error {
     /// The issuer refused.
     #[error("the issuer of {account} refused the sign-in ({reason})")]
     Refused {
-        /// The account.
         account: &'static str,
         /// What it said.
         reason: String,

@@ -24,7 +24,6 @@ pub(crate) struct Tokens {
     pub(crate) id_token: Option<Secret>,
 }
 
-/// The file.
 #[derive(Serialize, Deserialize)]
 struct File {
     #[serde(rename = "type", default)]

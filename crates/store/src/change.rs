@@ -42,7 +42,6 @@ pub enum Change {
     KeptSet {
         /// Which one.
         what: Kept,
-        /// The value.
         value: Option<String>,
     },
     /// A thread is new or has changed.
@@ -55,13 +54,11 @@ pub enum Change {
     TurnDeleted(TurnId),
     /// An item is new or has changed. Its turn is stored already.
     ItemUpserted {
-        /// Its thread.
         thread: ThreadId,
         /// Its turn, which belongs to the thread.
         turn: TurnId,
         /// Its place in the thread. What was there before is replaced.
         position: u64,
-        /// The item.
         item: Box<Item>,
     },
     /// What a child agent did is new or has changed. The turn that it works for is stored already.
@@ -91,7 +88,6 @@ pub enum Change {
 /// An empty batch is a barrier: its ticket completes once all batches before it are durable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// What changes.
     pub changes: Vec<Change>,
     /// What happened, numbered without a gap.
     pub events: Vec<NumberedEvent>,

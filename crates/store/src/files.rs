@@ -24,7 +24,6 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
 
 /// What lies at a path.
 pub(crate) enum Found {
-    /// Nothing.
     Nothing,
     /// A regular file of this length.
     File(u64),

@@ -5,7 +5,6 @@ use std::fmt;
 
 use rookery_model::{ProjectId, TerminalId, ThreadId, TurnId};
 
-/// What is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// The selected project.

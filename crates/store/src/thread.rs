@@ -19,7 +19,6 @@ pub struct StoredItem {
     pub turn: TurnId,
     /// Its place in the thread; no other item of the thread has it.
     pub position: u64,
-    /// The item.
     pub item: Item,
 }
 

@@ -33,7 +33,6 @@ pub type After = Box<dyn FnOnce() + Send>;
 /// Hides what must be neither saved nor shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask {
-    /// In what changes.
     pub change: fn(&mut Change),
     /// In what happened.
     pub event: fn(&mut Event),

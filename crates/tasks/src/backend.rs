@@ -39,7 +39,6 @@ pub trait Records: Sync {
 pub struct Message {
     /// Its number, which no other message ever has.
     pub number: u64,
-    /// The task.
     pub task: TaskId,
 }
 

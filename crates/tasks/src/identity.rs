@@ -7,7 +7,6 @@ use uuid::Uuid;
 /// Who submits a task, and where to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitter<'a> {
-    /// The cluster.
     pub cluster: &'a str,
     /// The group of nodes.
     pub space: &'a str,

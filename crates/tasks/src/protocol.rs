@@ -27,7 +27,6 @@ pub enum Taken {
 pub enum Cancelled {
     /// There is no such task.
     Unknown,
-    /// It was over.
     Over,
     /// It is cancelled; before, it was this.
     Ended(Box<Task>),

@@ -37,7 +37,6 @@ pub enum Delivery {
 pub enum Ending {
     /// It came to its end, whatever its exit code is.
     Done(TaskResult),
-    /// It failed.
     Failed(TaskResult),
     /// It was ended because the task is cancelled.
     Cancelled,

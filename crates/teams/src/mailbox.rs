@@ -14,7 +14,6 @@ pub const WAITING_BYTES: usize = 4 << 20;
 const MOST_ANSWERS: usize = 100;
 const ANSWER_BYTES: usize = 2 << 20;
 
-/// What kind of message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// Words.

@@ -12,7 +12,6 @@ impl MemberId {
     /// The lead of every team.
     pub const LEAD: &'static str = "lead";
 
-    /// The lead.
     pub fn lead() -> Self {
         Self(Self::LEAD.to_owned())
     }
@@ -92,7 +91,6 @@ pub struct Member {
     pub task_name: Option<String>,
     /// Where it stands in the tree of agents, such as `/root/reviewer`; no path of a file.
     pub agent_path: Option<String>,
-    /// The thread that it is.
     pub thread: ThreadId,
     /// The thread that it works for.
     pub parent: Option<ThreadId>,

@@ -101,22 +101,18 @@ pub enum Change {
     Status(TeamId, MemberId, MemberStatus),
     /// A member's turn says more.
     Said {
-        /// The team.
         team: TeamId,
         /// Who speaks.
         member: MemberId,
-        /// In which turn.
         turn: TurnId,
         /// The words.
         text: String,
     },
     /// A member's turn is over.
     Ended {
-        /// The team.
         team: TeamId,
         /// Whose turn it was.
         member: MemberId,
-        /// Which turn.
         turn: Option<TurnId>,
         /// How it ended.
         end: TurnEnd,
@@ -125,7 +121,6 @@ pub enum Change {
     Task(TeamId, TeamTask),
     /// It was taken apart; its threads stay.
     Cleaned {
-        /// The team.
         team: TeamId,
         /// Whether members were interrupted for it.
         forced: bool,
@@ -143,7 +138,6 @@ impl Team {
         self.members.iter().find(|member| member.thread == thread)
     }
 
-    /// The teammates.
     pub fn teammates(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.role == Role::Teammate)
     }

@@ -44,11 +44,9 @@ pub struct Style {
     pub fg: Color,
     /// Background color.
     pub bg: Color,
-    /// Bold.
     pub bold: bool,
     /// Dim, also called faint.
     pub dim: bool,
-    /// Italic.
     pub italic: bool,
     /// Foreground and background exchanged.
     pub inverse: bool,

@@ -40,7 +40,6 @@ pub enum FindError {
     /// It has no characters.
     #[error("there is nothing to find")]
     Empty,
-    /// It is too long.
     #[error("a pattern has at most {MAX_PATTERN} bytes")]
     TooLong,
     /// It is no regular expression.

@@ -23,7 +23,6 @@ pub struct Span {
     pub start: Place,
     /// Its last cell; the second half of a wide character, if it ends with one.
     pub end: Place,
-    /// Its text.
     pub text: String,
 }
 

@@ -126,9 +126,7 @@ fn can_match_newline(hir: &Hir) -> bool {
 
 /// What a matcher is judged by.
 pub trait Facts {
-    /// The text of the screen.
     fn screen_text(&self) -> &str;
-    /// The tail of the transcript.
     fn transcript_tail(&self) -> &str;
     /// Cursor row and column.
     fn cursor(&self) -> (u16, u16);
@@ -220,7 +218,6 @@ pub(crate) struct Needs {
     pub(crate) patterns: Vec<Regex>,
     /// Something that must be looked at whole whenever anything changed.
     pub(crate) every_change: bool,
-    /// The transcript.
     pub(crate) transcript: bool,
     /// Times of silence.
     pub(crate) stable: Vec<Duration>,

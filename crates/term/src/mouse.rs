@@ -16,7 +16,6 @@ pub enum MouseKind {
     Motion,
 }
 
-/// Which button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MouseButton {
     /// The left button.
@@ -36,11 +35,9 @@ pub enum MouseButton {
 /// Modifier keys held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MouseMods {
-    /// Shift.
     pub shift: bool,
     /// Control.
     pub ctrl: bool,
-    /// Alt.
     pub alt: bool,
 }
 
@@ -49,7 +46,6 @@ pub struct MouseMods {
 pub struct MouseEvent {
     /// What happened.
     pub kind: MouseKind,
-    /// Which button.
     pub button: MouseButton,
     /// Column of the cell from 0.
     pub col: u16,

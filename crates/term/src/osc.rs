@@ -38,7 +38,6 @@ pub enum Osc {
     },
     /// OSC 9, whose text is the title, or OSC 777: a notification.
     Notify {
-        /// Title.
         title: String,
         /// Text, if the form has one.
         body: String,

@@ -30,7 +30,6 @@ pub struct Mark {
 /// One row, borrowed from a screen.
 #[derive(Clone, Copy)]
 pub struct RowRef<'a> {
-    /// Its number.
     pub number: u64,
     cells: &'a [Cell],
 }

@@ -319,12 +319,10 @@ impl Screen {
         self.emulator.sequence = self.emulator.sequence.max(to);
     }
 
-    /// Its size.
     pub fn size(&self) -> ScreenSize {
         self.emulator.size
     }
 
-    /// Where the cursor is.
     pub fn cursor(&self) -> Cursor {
         self.emulator.cursor()
     }

@@ -10,7 +10,6 @@ use crate::pointer::PointerShape;
 use crate::row;
 use crate::selection::Place;
 
-/// Where the cursor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Row from the top, from 0.
@@ -23,7 +22,6 @@ pub struct Cursor {
     pub shape: CursorShape,
 }
 
-/// The shape of the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CursorShape {
     /// Whatever the user's default is.

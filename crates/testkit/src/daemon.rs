@@ -242,7 +242,6 @@ impl TestDaemon {
         running.ready.as_ref().expect("the daemon is ready")
     }
 
-    /// Its home.
     pub fn home(&self) -> &Home {
         &self.home
     }
@@ -252,7 +251,6 @@ impl TestDaemon {
         self.home.join("run/rookery/rookery.sock")
     }
 
-    /// Its ptywright socket.
     pub fn ptywright_socket(&self) -> PathBuf {
         self.home.join("run/ptywright/ptywright.sock")
     }

@@ -110,7 +110,6 @@ impl Canvas {
         self.cols
     }
 
-    /// Its rows.
     pub fn rows(&self) -> u16 {
         self.rows
     }

@@ -120,7 +120,6 @@ impl Look {
         }
     }
 
-    /// An error.
     pub fn error(&self) -> Pen {
         self.text().inked(self.named(1)).with(attr::BOLD)
     }

@@ -11,9 +11,7 @@ const MOST_CHARS: usize = 200;
 /// An item and the request that it is about, if that waits still.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
-    /// The item.
     pub item: &'a QueueItem,
-    /// Its request.
     pub request: Option<&'a Request>,
 }
 

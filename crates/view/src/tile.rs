@@ -32,13 +32,9 @@ pub enum Direction {
 /// A side of a pane, where another is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// To its left.
     Left,
-    /// To its right.
     Right,
-    /// Above it.
     Above,
-    /// Below it.
     Below,
 }
 
@@ -83,7 +79,6 @@ impl Rect {
 /// Where a pane lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Which terminal.
     pub terminal: u64,
     /// Its cells.
     pub rect: Rect,

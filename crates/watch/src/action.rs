@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, de};
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
 pub enum Action {
-    /// The text as it is.
     Text(String),
     /// The same bytes as `text`.
     Paste(String),
@@ -45,13 +44,10 @@ impl Action {
 /// A size of which every part is given.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct FullSize {
-    /// Rows.
     pub rows: u16,
     /// Columns.
     pub cols: u16,
-    /// Width in pixels.
     pub pixel_width: u16,
-    /// Height in pixels.
     pub pixel_height: u16,
 }
 
@@ -68,11 +64,9 @@ impl FullSize {
 /// A label for a place in the transcript.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct Mark {
-    /// The label.
     pub label: String,
 }
 
-/// A signal by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalName {

@@ -15,7 +15,6 @@ use rookery_plugins::{
 /// A plugin as it was at some time. A plugin that is loaded anew has another number.
 #[derive(Clone)]
 pub struct Version {
-    /// The plugin.
     pub plugin: Plugin,
     /// How often it was loaded anew.
     pub number: u64,

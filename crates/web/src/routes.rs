@@ -3,7 +3,6 @@
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route<'a> {
-    /// The page.
     Page,
     /// A file of the page, by the mark of all files and its name.
     Asset {
@@ -33,7 +32,6 @@ pub enum Route<'a> {
 pub enum Methods {
     /// `GET`, and `HEAD` like it.
     Get,
-    /// `POST`.
     Post,
 }
 

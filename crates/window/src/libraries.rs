@@ -26,7 +26,6 @@ pub fn missing_x11() -> Vec<Missing> {
     checks.into_iter().filter(|(is_there, _)| !is_there).map(|(_, missing)| missing).collect()
 }
 
-/// What is missing for Wayland.
 pub fn missing_wayland() -> Vec<Missing> {
     let checks = [
         (

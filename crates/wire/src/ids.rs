@@ -8,9 +8,7 @@ use serde_json::{Map, Value};
 pub enum IdKind {
     /// A terminal: a number, a UUID, ptywright's session or Roost's tab.
     Terminal,
-    /// A project.
     Project,
-    /// A thread.
     Thread,
     /// A turn of a thread.
     Turn,
@@ -20,13 +18,9 @@ pub enum IdKind {
     Request,
     /// A session: a terminal or a thread under one kind of name, or under its title.
     Session,
-    /// An item of the queue.
     QueueItem,
-    /// A review.
     Review,
-    /// A checkpoint.
     Checkpoint,
-    /// A handoff.
     Handoff,
     /// A work tree, by a directory of it.
     Worktree,
@@ -48,7 +42,6 @@ pub enum IdKind {
     Workspace,
     /// A team of agents.
     Team,
-    /// A memory.
     Memory,
     /// An artifact: an image or another file that is kept.
     Artifact,

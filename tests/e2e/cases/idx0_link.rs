@@ -25,7 +25,6 @@ pub(crate) fn done(home: &Home, command: &str, payload: Value) -> Value {
     reply
 }
 
-/// A list.
 #[track_caller]
 pub(crate) fn list(home: &Home, command: &str, payload: Value) -> Vec<Value> {
     let reply = done(home, command, payload);

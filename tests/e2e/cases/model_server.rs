@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 pub(crate) struct Asked {
     /// The first line and the headers.
     pub(crate) head: String,
-    /// The body.
     pub(crate) body: String,
 }
 

@@ -82,7 +82,6 @@ impl Book {
     }
 }
 
-/// What is at work.
 struct Work {
     /// A thread whose answers are long, so that there is always something to hear of.
     ticker: String,

@@ -4,6 +4,7 @@
 
 mod access;
 mod agents;
+mod echoes;
 mod edges;
 mod hosts;
 mod language;
@@ -167,6 +168,7 @@ fn check_text(rules: &Rules, files: &BTreeSet<String>, path: &str, text: &str) -
     let mut findings = hosts::check(&rules.hosts, path, text);
     findings.extend(language::check(&rules.language, path, text));
     if path.ends_with(".rs") {
+        findings.extend(echoes::check(path, text));
         findings.extend(rust::check_size(&rules.size, path, text));
         findings.extend(rust::check_module_docs(&rules.module_docs, path, text));
         findings.extend(rows::check(path, text));

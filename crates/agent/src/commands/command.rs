@@ -39,7 +39,6 @@ pub struct Command {
 /// Where a command's message comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    /// A template.
     Template(Template),
     /// The review, whose arguments are flags.
     Review,
@@ -118,7 +117,6 @@ impl Command {
 /// A command of another agent's file, already taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignCommand {
-    /// Its name.
     pub name: String,
     /// What it is for.
     pub description: Option<String>,

@@ -69,7 +69,6 @@ pub struct CommandInfo {
     pub agent: Option<String>,
     /// The role it wants, by its slug.
     pub role: Option<String>,
-    /// The file that it is in.
     pub file: Option<PathBuf>,
     /// Whether it includes what programs print.
     pub has_shell_includes: bool,
@@ -80,7 +79,6 @@ pub struct CommandInfo {
 /// What a command came to with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
-    /// The command.
     pub command: CommandInfo,
     /// What the user says by it.
     pub message: String,
@@ -148,7 +146,6 @@ impl fmt::Display for Warning {
 /// Why a command could not be listed or expanded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// It is unknown.
     #[error("unknown command \"{0}\"")]
     Unknown(String),
     /// The settings turned commands off.

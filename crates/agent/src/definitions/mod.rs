@@ -62,7 +62,6 @@ pub enum Source {
 /// One kind of child agent.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AgentDefinition {
-    /// Its name.
     pub name: String,
     /// When it is the right one, for agents that choose.
     pub description: String,

@@ -26,7 +26,6 @@ const MAX_CALLS: usize = 16;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// A server.
 pub(super) struct Server {
     name: String,
     settings: McpServerSettings,

@@ -22,7 +22,6 @@ const OPENING_WORDS: &[&str] = &[
 /// What a simple command does besides running its program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Streams {
-    /// It writes to a file.
     pub writes_file: bool,
     /// It does something with its streams that not every reader of files does.
     pub unusual: bool,

@@ -129,7 +129,6 @@ pub(crate) static BUILTINS: [Builtin; 7] = [
 /// A built-in provider, as setup offers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownProvider {
-    /// Its id.
     pub id: &'static str,
     /// Its name for people.
     pub name: &'static str,

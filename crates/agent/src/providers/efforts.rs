@@ -42,7 +42,6 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// What was wanted.
     pub(crate) fn wanted(effort: &str) -> Self {
         Fitted { effort: effort.to_owned(), warning: None }
     }

@@ -1,11 +1,13 @@
 //! Addresses of images, as far as APIs take them.
 
-/// Where an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Image<'a> {
     /// In the address itself.
-    Data { media_type: &'a str, base64: &'a str, whole: &'a str },
-    /// On the web.
+    Data {
+        media_type: &'a str,
+        base64: &'a str,
+        whole: &'a str,
+    },
     Web(&'a str),
 }
 
@@ -27,7 +29,6 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The address as it was.
     pub(crate) fn address(self) -> &'a str {
         match self {
             Self::Data { whole, .. } => whole,

@@ -13,7 +13,6 @@ const LIMIT: usize = 64;
 pub(crate) enum Spelling {
     /// Each as one underscore.
     Underscore,
-    /// The dot as two.
     DotAsTwo,
 }
 

@@ -52,11 +52,9 @@ const SERVICES: &[Row] = &[
 /// What a task says about its provider.
 #[derive(Clone, Debug, Default)]
 pub struct TaskProvider<'a> {
-    /// The service.
     pub service: &'a str,
     /// Where it is; none is its usual place.
     pub base_url: Option<&'a str>,
-    /// Its key.
     pub key: Option<&'a str>,
     /// Headers to send.
     pub headers: Vec<(String, String)>,

@@ -54,7 +54,6 @@ impl Kind {
         KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
@@ -90,7 +89,6 @@ impl Default for Retry {
 /// What is set about one provider. What is not set comes from the table of built-in ones.
 #[derive(Clone, Default)]
 pub struct Settings {
-    /// Its id.
     pub id: String,
     /// The protocol; none is the built-in one of this id, or Chat Completions.
     pub kind: Option<Kind>,
@@ -98,7 +96,6 @@ pub struct Settings {
     pub name: Option<String>,
     /// Where it is.
     pub base_url: Option<String>,
-    /// Its key.
     pub api_key: Option<Secret>,
     /// The variable that holds its key, asked before the usual one.
     pub api_key_env: Option<String>,

@@ -16,7 +16,6 @@ const ANSWER_LIMIT: usize = 256 << 20;
 /// An image that another is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageInput {
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// What it is, such as `image/png`.
     pub mime_type: String,
@@ -40,7 +39,6 @@ pub struct ImageRequest {
 /// What the server made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MadeImages {
-    /// The images.
     pub images: Vec<MadeImage>,
     /// The server's name for its answer.
     pub response: Option<String>,
@@ -53,7 +51,6 @@ pub struct MadeImages {
 /// One image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeImage {
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// The prompt that the server made it from in the end.
     pub revised_prompt: Option<String>,

@@ -11,30 +11,21 @@ use super::{Secret, Spelled, WebSearchMode, normalize_provider};
 pub enum Edit {
     /// The provider, model and reasoning that new threads use. What is none is removed.
     Selection {
-        /// The provider.
         provider: String,
-        /// The model.
         model: Option<String>,
         /// How hard it thinks.
         reasoning: Option<String>,
     },
     /// The key of a provider; none removes it.
-    ApiKey {
-        /// The provider.
-        provider: String,
-        /// The key.
-        key: Option<Secret>,
-    },
+    ApiKey { provider: String, key: Option<Secret> },
     /// A program that is a provider, with its arguments.
     Agent {
-        /// The provider.
         provider: String,
         /// The program and its arguments.
         command: Vec<String>,
     },
     /// Where a provider is.
     BaseUrl {
-        /// The provider.
         provider: String,
         /// The address.
         url: String,

@@ -90,7 +90,6 @@ pub struct Settings {
     pub tools: ToolSettings,
     /// How much child agents may do.
     pub subagents: SubagentSettings,
-    /// The search index.
     pub search_index: SearchIndex,
     /// How long the end may take.
     pub lifecycle: Lifecycle,
@@ -104,9 +103,7 @@ pub struct Settings {
     pub providers: BTreeMap<String, ProviderSettings>,
     /// Servers of the Model Context Protocol, by name.
     pub mcp_servers: BTreeMap<String, McpServerSettings>,
-    /// Workflows.
     pub workflows: WorkflowSettings,
-    /// Memories.
     pub memory: MemorySettings,
     /// Images and other media.
     pub media: MediaSettings,
@@ -311,7 +308,6 @@ pub struct SubagentSettings {
     pub lanes: [LaneBounds; 4],
 }
 
-/// The bounds of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneBounds {
     /// How many work at once.
@@ -346,7 +342,6 @@ impl Default for SubagentSettings {
     }
 }
 
-/// The search index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchIndex {
     /// Whether there is one.

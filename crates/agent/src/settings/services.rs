@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// Memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemorySettings {
     /// Whether a turn is given the memories that fit its prompt.
@@ -47,7 +46,6 @@ pub struct ServiceSettings {
     pub base_url: String,
     /// The variable that has its key; none if it wants none.
     pub api_key_env: Option<String>,
-    /// The model.
     pub model: String,
     /// How many numbers a vector has; whatever the model gives if it is not said.
     pub dimensions: Option<u32>,

@@ -10,7 +10,6 @@ const ASK: &str = "ask";
 /// A value, and how the user spelled it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelled<T> {
-    /// The value.
     pub value: T,
     /// Its spelling, one of those that clients see.
     pub spelling: &'static str,

@@ -10,15 +10,12 @@ pub struct WorkflowSettings {
     pub is_enabled: bool,
     /// Agents of a run that work at the same time.
     pub max_concurrent_agents: u64,
-    /// Agents of a run.
     pub max_agents_per_run: u64,
     /// Seconds that an agent may take.
     pub agent_timeout_seconds: u64,
     /// Seconds that a run may take.
     pub run_timeout_seconds: u64,
-    /// Bytes of a checkpoint.
     pub checkpoint_bytes: u64,
-    /// Bytes of a report.
     pub report_bytes: u64,
     /// The folder of scripts in a workspace.
     pub workspace_dir: Option<PathBuf>,

@@ -72,7 +72,6 @@ pub enum MemoryCall {
     Save {
         /// Whom it is for.
         scope: ScopeName,
-        /// Its text.
         text: String,
         /// What is kept beside it.
         metadata: Value,

@@ -25,7 +25,6 @@ pub(super) const SKILL: Tool = Tool {
 /// A skill as a tool reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillText {
-    /// Its name.
     pub name: String,
     /// The directory of its files.
     pub dir: String,

@@ -76,9 +76,7 @@ pub struct TaskCall {
     pub prompt: String,
     /// The name of its definition.
     pub agent: Option<String>,
-    /// The model.
     pub model: Option<String>,
-    /// Its lane.
     pub lane: Option<Lane>,
 }
 

@@ -15,7 +15,6 @@ enum Named {
     PathOrAll,
     /// By a pattern, which begins with a directory.
     Pattern,
-    /// In a patch.
     Patch,
     /// Not at all.
     Nothing,

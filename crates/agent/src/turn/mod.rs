@@ -26,9 +26,7 @@ use crate::tool::ToolOutput;
 /// How much a turn may do before it is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Rounds of tools.
     pub tool_rounds: u32,
-    /// Calls of the model.
     pub model_calls: u32,
     /// Tools that failed.
     pub tool_failures: u32,
@@ -90,7 +88,6 @@ pub struct View {
 /// What the user said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    /// The text.
     pub text: String,
     /// Images, as `data:` or `http` addresses.
     pub images: Vec<String>,
@@ -109,9 +106,7 @@ pub enum Input {
     Model(ModelEvent),
     /// The model's stream ended without saying so.
     ModelGone,
-    /// A tool is done.
     ToolDone {
-        /// Its item.
         item: ItemId,
         /// What came of it.
         done: Box<ToolDone>,
@@ -144,7 +139,6 @@ impl Input {
 /// What came of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolDone {
-    /// Its output.
     pub output: ToolOutput,
     /// Whether approval was requested, and the answer.
     pub approval: Option<bool>,
@@ -159,7 +153,6 @@ pub enum Effect {
     Started(Item),
     /// Announce more of an item.
     Delta {
-        /// The item.
         item: ItemId,
         /// What is added.
         delta: Delta,
@@ -181,7 +174,6 @@ pub enum Effect {
     AbortModel,
     /// Judge a tool call, ask for it if need be, and run it.
     RunTool {
-        /// Its item.
         item: ItemId,
         /// The tool.
         name: String,
@@ -196,9 +188,7 @@ pub enum Effect {
     Judge {
         /// To be named in the answer.
         permission: String,
-        /// Its item.
         item: ItemId,
-        /// The tool.
         tool: HostedTool,
     },
     /// Make the conversation shorter.
@@ -221,19 +211,14 @@ pub enum Effect {
 pub enum Delta {
     /// Text of the agent.
     Text {
-        /// The text.
         text: String,
         /// Which part of the answer it belongs to.
         phase: String,
     },
     /// Text of a thought.
-    Thought {
-        /// The text.
-        text: String,
-    },
+    Thought { text: String },
     /// Text of a thought's summary.
     Summary {
-        /// The text.
         text: String,
         /// The part it belongs to.
         index: u32,
@@ -260,7 +245,6 @@ pub enum Offer {
     /// All that the turn may use.
     #[default]
     All,
-    /// None.
     None,
     /// Only this one, and it has to be called.
     Only(&'static str),

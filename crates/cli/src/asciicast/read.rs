@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::{Event, Header, Size, What};
 
-/// The longest line.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 
 /// What is wrong with a recording, and in which line.

@@ -13,7 +13,6 @@ const ANY: &str = "default";
 /// A choice that its model can follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FittedChoice {
-    /// The choice.
     pub choice: Choice,
     /// What is to be said if it is not the one that was wanted.
     pub warning: Option<String>,

@@ -26,7 +26,6 @@ enum Keeping {
 /// A provider, and whether it can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderState {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,

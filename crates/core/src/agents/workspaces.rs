@@ -27,7 +27,6 @@ pub struct Place {
     pub cwd: PathBuf,
     /// The root it lies in.
     pub root: PathBuf,
-    /// The workspace.
     pub workspace_id: String,
     /// The root of that workspace.
     pub root_id: String,

@@ -41,7 +41,6 @@ pub struct NewChild {
     pub prompt: String,
     /// The name of its definition; `general` if none is named.
     pub agent_type: Option<String>,
-    /// Its lane.
     pub lane: Option<Lane>,
     /// The model that answers: of its parent's provider, or `provider/model`.
     pub model: Option<String>,
@@ -82,7 +81,6 @@ pub struct Child {
 /// What came of a child.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChildDone {
-    /// Its thread.
     pub thread: ThreadId,
     /// The turn that it worked in; none if it never began.
     pub turn: Option<TurnId>,
@@ -108,7 +106,6 @@ impl Child {
         self.trace
     }
 
-    /// Its thread.
     pub fn thread(&self) -> ThreadId {
         self.thread
     }

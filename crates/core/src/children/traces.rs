@@ -23,7 +23,6 @@ const ENTRIES_LIMIT: usize = 512;
 /// A trace as it is at a moment, without its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSummary {
-    /// The trace.
     pub trace: Trace,
     /// How long its child has worked, in milliseconds.
     pub elapsed_ms: u64,
@@ -41,7 +40,6 @@ pub enum TracePlace {
     Worktree {
         /// Its top.
         path: PathBuf,
-        /// The runner that has it.
         runner: Option<Box<RunnerBinding>>,
     },
     /// At a runner that is elsewhere.
@@ -133,13 +131,11 @@ pub enum TraceContent {
     Told(String),
     /// It said something.
     Said(String),
-    /// It thought.
     Thought(String),
     /// It called a tool.
     Called {
         /// The name of the call.
         call: String,
-        /// The tool.
         tool: String,
         /// Its arguments, as the model wrote them.
         input: String,

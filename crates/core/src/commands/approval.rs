@@ -18,7 +18,6 @@ use crate::rooms::Commands;
 pub(super) enum Permission {
     /// It was approved.
     Given,
-    /// It is asked for.
     Asked(RequestId),
 }
 

@@ -48,7 +48,6 @@ pub struct ExecRequest {
 /// A runner, as far as policy has to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecRunner {
-    /// The destination.
     pub destination: String,
     /// Whether no sandbox of ours holds what runs there.
     pub is_elsewhere: bool,

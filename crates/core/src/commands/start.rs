@@ -42,7 +42,6 @@ pub enum ExecStart {
         /// The mode that says so.
         mode: Mode,
     },
-    /// It needs approval.
     NeedsApproval {
         /// Why.
         reason: String,

@@ -42,7 +42,6 @@ impl std::fmt::Debug for Pairing {
 pub enum Reach {
     /// At this machine, by this user.
     Here,
-    /// Anywhere.
     Anywhere,
 }
 

@@ -35,7 +35,6 @@ const MAX_FILES: usize = 1_000;
 /// Whose command it was.
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedBy {
-    /// For which thread.
     pub(crate) thread: ThreadId,
     /// For which turn; none if a client ran it.
     pub(crate) turn: Option<TurnId>,
@@ -43,7 +42,6 @@ pub(crate) struct ObservedBy {
     pub(crate) call: String,
     /// The item of the call, if a turn made it.
     pub(crate) item: Option<ItemId>,
-    /// The tool.
     pub(crate) tool: String,
 }
 

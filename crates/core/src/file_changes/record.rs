@@ -23,11 +23,9 @@ pub(crate) struct EditsMade {
     pub(crate) thread: ThreadId,
     /// For which turn; none if a client called it.
     pub(crate) turn: Option<TurnId>,
-    /// The call.
     pub(crate) call: String,
     /// The item of the call, if a turn made it.
     pub(crate) item: Option<ItemId>,
-    /// The tool.
     pub(crate) tool: String,
     /// What it did.
     pub(crate) edits: Vec<Edit>,

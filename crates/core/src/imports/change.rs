@@ -17,14 +17,12 @@ pub enum ImportChange {
     Disabled(Decision),
     /// An item that was enabled has another content now.
     Stale {
-        /// The item.
         item: Arc<Item>,
         /// What its file was like.
         previous_hash: String,
     },
     /// An item that is enabled cannot take effect.
     Failed {
-        /// The item.
         item: String,
         /// Its file.
         path: String,

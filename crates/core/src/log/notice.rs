@@ -34,21 +34,16 @@ pub struct Notice {
 pub enum NoticeBody {
     /// To the thread itself.
     Thread(ThreadChange),
-    /// To a turn.
     Turn(TurnChange),
     /// To an item of this turn.
     Item(TurnId, ItemChange),
     /// To a child agent that works for a turn of the thread.
     Trace(TraceChange),
-    /// To a request.
     Request(RequestChange),
-    /// To a runner.
     Runner(RunnerChange),
-    /// To a team.
     Team(rookery_teams::Change),
     /// To what all threads share.
     Settings(SettingsChange),
-    /// To files.
     Files(FileChange),
     /// To the review of a plan.
     Plan(PlanChange),
@@ -56,7 +51,6 @@ pub enum NoticeBody {
     Task(TaskChange),
     /// To a run of a workflow.
     Workflow(Box<RunNotice>),
-    /// To memories.
     Memory(Box<MemoryChange>),
     /// Something happened to imports.
     Import(Box<ImportChange>),
@@ -167,11 +161,9 @@ pub enum FileChange {
 /// Which review of which plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanRef {
-    /// The review.
     pub review: ReviewId,
     /// The plan.
     pub key: PlanKey,
-    /// Its thread.
     pub thread: ThreadId,
     /// The turn that made it.
     pub turn: TurnId,
@@ -197,7 +189,6 @@ pub enum PlanChange {
         of: PlanRef,
         /// The place of the comment among all.
         index: usize,
-        /// The comment.
         comment: ReviewComment,
     },
     /// It was replaced.
@@ -227,7 +218,6 @@ pub enum TraceChange {
     Created(Box<TraceSummary>),
     /// Something happened in it.
     Item {
-        /// Its trace.
         trace: TraceId,
         /// The turn that it works for.
         parent: ParentTurn,
@@ -236,7 +226,6 @@ pub enum TraceChange {
     },
     /// It is at another place in its life, or still where it was.
     Status {
-        /// Its trace.
         trace: TraceId,
         /// The turn that it works for.
         parent: ParentTurn,
@@ -265,9 +254,7 @@ pub enum RequestChange {
 /// What happens to runners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerChange {
-    /// The destination.
     pub destination: String,
-    /// Its provider.
     pub provider: String,
     /// The state it is in now.
     pub state: RunnerState,
@@ -291,11 +278,8 @@ pub enum TaskChange {
 /// Something that a task wrote.
 #[derive(Clone, Debug)]
 pub struct TaskOutput {
-    /// The task.
     pub task: TaskId,
-    /// Its thread.
     pub thread: Option<ThreadId>,
-    /// Its turn.
     pub turn: Option<TurnId>,
     /// What it wrote.
     pub chunk: LogChunk,

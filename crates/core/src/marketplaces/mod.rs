@@ -38,7 +38,6 @@ const LONGEST_NAME: usize = 200;
 /// A marketplace to be added.
 #[derive(Clone, Debug)]
 pub struct NewMarketplace {
-    /// Its id.
     pub id: String,
     /// Its name for people; the id if none is given.
     pub display_name: Option<String>,

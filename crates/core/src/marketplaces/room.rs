@@ -24,7 +24,6 @@ const LARGEST_CACHED: u64 = 64 << 20;
 /// Where files of marketplaces lie.
 #[derive(Clone, Debug)]
 pub struct MarketplaceDirs {
-    /// The state file.
     pub state_file: PathBuf,
     /// Checkouts and cached catalogs.
     pub sources: PathBuf,

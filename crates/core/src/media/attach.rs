@@ -15,7 +15,6 @@ const LARGEST_ATTACHED: u64 = 10 << 20;
 /// An artifact with its bytes as an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAttachment {
-    /// The artifact.
     pub artifact: Arc<Artifact>,
     /// Its bytes, as a `data:` address.
     pub data_url: String,

@@ -12,7 +12,6 @@ pub enum MediaChange {
     Created(Arc<Artifact>),
     /// Its record changed.
     Updated(Arc<Artifact>),
-    /// It was deleted.
     Deleted(String),
     /// It can be shown.
     PreviewReady(Arc<Artifact>, Preview),

@@ -14,7 +14,6 @@ use crate::secrets;
 
 /// The provider that needs no server.
 const FAKE: &str = "fake";
-/// Its model.
 const FAKE_MODEL: &str = "fake-image";
 /// The most images that are made at once.
 const MOST: u32 = 10;
@@ -40,7 +39,6 @@ pub enum ImageAction {
 pub enum NewImageInput {
     /// One that is kept, by its id.
     Artifact(String),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 
@@ -70,7 +68,6 @@ pub struct NewImage {
 pub struct MadeArtifacts {
     /// Who made them.
     pub provider: String,
-    /// With which model.
     pub model: String,
     /// The images.
     pub outputs: Vec<MadeArtifact>,
@@ -96,13 +93,11 @@ pub struct MadeArtifact {
 /// A provider as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageProvider {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,
     /// Whether it has what it needs.
     pub is_usable: bool,
-    /// Its model.
     pub model: ImageModel,
 }
 

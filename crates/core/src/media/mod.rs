@@ -52,7 +52,6 @@ pub(crate) const IMPORTED: &str = "import";
 /// A file to be kept.
 #[derive(Clone, Debug, Default)]
 pub struct NewArtifact {
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// Where it comes from.
     pub provider: String,
@@ -73,7 +72,6 @@ pub struct NewArtifact {
 pub enum Brought {
     /// A file of this machine, by its absolute path.
     Path(PathBuf),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 

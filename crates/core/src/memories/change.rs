@@ -24,9 +24,7 @@ pub enum MemoryChange {
     },
     /// A turn is given some.
     Recalled {
-        /// Its thread.
         thread: ThreadId,
-        /// The turn.
         turn: TurnId,
         /// Which, the best first.
         citations: Vec<Citation>,
@@ -36,14 +34,7 @@ pub enum MemoryChange {
     /// All records get vectors from there, one after another.
     ReembedQueued(MemoryChoice),
     /// A turn saved one.
-    Observed {
-        /// Its thread.
-        thread: ThreadId,
-        /// The turn.
-        turn: TurnId,
-        /// The memory.
-        memory: String,
-    },
+    Observed { thread: ThreadId, turn: TurnId, memory: String },
 }
 
 impl MemoryChange {

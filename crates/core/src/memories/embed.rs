@@ -14,7 +14,6 @@ use crate::rooms::Memories;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often the server is asked again for the vectors of records, each time after twice the wait.
 const ATTEMPTS: u32 = 6;
-/// The first wait.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The most characters of a text that a server is sent: models have a bound of their own.
 const LONGEST: usize = 8_000;

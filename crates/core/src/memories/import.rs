@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::{checked_metadata, checked_text, digest};
 use crate::clock;
 
-/// The file.
 const FILE: &str = "memories.jsonl";
 /// Says that it was taken in.
 const MARKER: &str = ".memories-jsonl-imported";

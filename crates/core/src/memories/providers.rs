@@ -16,7 +16,6 @@ const WORDS: &str = "bm25";
 pub struct MemoryChoice {
     /// The provider's id.
     pub provider: String,
-    /// The model.
     pub model: String,
 }
 
@@ -35,7 +34,6 @@ impl From<MemoryChoice> for MemoryProvider {
 /// A provider as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryProviderView {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,

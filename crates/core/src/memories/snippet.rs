@@ -10,7 +10,6 @@ const MORE: &str = "...";
 /// A memory as a source: which one it is, and the part of it that fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Citation {
-    /// The memory.
     pub memory: String,
     /// Its scope, as one text.
     pub scope: String,

@@ -40,7 +40,6 @@ pub enum ApprovalStatus {
 /// An approval in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// Its id.
     pub id: RequestId,
     /// The session that asks.
     pub session: SessionId,

@@ -16,7 +16,6 @@ use crate::world::{Tx, World, draw};
 const MAX_PLANS: usize = 64;
 
 impl World {
-    /// The review of a plan.
     pub(crate) fn plan_review(&self, thread: ThreadId, key: &PlanKey) -> Option<&Review> {
         let mut plans = self.reviews.plans_of(thread);
         plans.find(|(_, plan)| plan.key == *key).map(|(review, _)| review)

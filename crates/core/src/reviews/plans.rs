@@ -26,7 +26,6 @@ pub(crate) struct BlockedEdit {
     pub(crate) thread: ThreadId,
     pub(crate) turn: TurnId,
     pub(crate) key: PlanKey,
-    /// The tool.
     pub(crate) tool: String,
     /// The files that it names.
     pub(crate) paths: Vec<String>,

@@ -21,7 +21,6 @@ pub(super) fn is_own(id: &str) -> bool {
 /// A runner for one thread alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunnerRequest {
-    /// The provider.
     pub provider: String,
     /// Its configuration.
     pub config: Value,

@@ -24,9 +24,7 @@ pub enum RunnerAction {
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerActed {
-    /// The provider.
     pub provider: String,
-    /// The session.
     pub session: Option<String>,
     /// Whether it is held.
     pub is_paused: bool,

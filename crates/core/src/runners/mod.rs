@@ -71,18 +71,15 @@ pub enum RunnerState {
 pub struct RunnerStatus {
     /// Its id.
     pub destination: String,
-    /// Its provider.
     pub provider: String,
     /// Where it stands.
     pub state: RunnerState,
-    /// Its session.
     pub session: Option<String>,
 }
 
 /// A provider and what is missing before it can be used.
 #[derive(Clone, Debug)]
 pub struct ProviderView {
-    /// Its id.
     pub id: &'static str,
     /// What it can do.
     pub capabilities: Capabilities,
@@ -126,9 +123,7 @@ pub struct TakenSnapshot {
 /// A destination to be selected.
 #[derive(Clone, Debug)]
 pub struct NewDestination {
-    /// Its id.
     pub id: String,
-    /// Its provider.
     pub provider: String,
     /// Its configuration, secrets included.
     pub config: Value,

@@ -22,9 +22,7 @@ pub struct RunnerProcess {
     pub id: String,
     /// The thread whose tool runs it.
     pub thread: ThreadId,
-    /// The destination.
     pub destination: String,
-    /// Its session.
     pub session: String,
     /// Program and arguments.
     pub command: Vec<String>,

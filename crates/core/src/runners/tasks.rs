@@ -20,7 +20,6 @@ const SUSPICIOUS: i32 = 125;
 /// Where a task works.
 #[derive(Clone)]
 pub(crate) struct TaskPlace {
-    /// The destination.
     pub(crate) destination: String,
     /// Its session; whoever holds it keeps it from being closed as idle.
     pub(crate) session: Arc<dyn Session>,

@@ -6,7 +6,6 @@ use tokio::sync::broadcast;
 
 use crate::rooms::Seats;
 
-/// Which clipboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clipboard {
     /// The one that copy and paste mean.

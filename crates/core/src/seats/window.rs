@@ -14,7 +14,6 @@ const SIDEBAR: &str = "sidebar";
 /// The measures of the window, in logical points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowMetrics {
-    /// Its size.
     pub size: WindowSize,
     /// Width of the sidebar; 0 while it is hidden.
     pub sidebar_width: f32,

@@ -107,11 +107,8 @@ pub enum AgentEventKind {
 pub enum Created {
     /// Only a word in the queue.
     Nothing,
-    /// A checkpoint.
     Checkpoint(CheckpointId),
-    /// A handoff.
     Handoff(HandoffId),
-    /// A review.
     Review(ReviewId),
     /// Something that waits for a decision.
     Approval(RequestId),

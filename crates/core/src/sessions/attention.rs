@@ -40,7 +40,6 @@ impl Reported {
 /// A word about a session. The session need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionNotice {
-    /// Which session.
     pub session: SessionId,
     /// How urgent it is.
     pub category: Category,

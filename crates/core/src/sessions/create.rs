@@ -25,7 +25,6 @@ const FIRST_PROMPT: Duration = Duration::from_secs(2);
 /// Which agent is started in a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AgentChoice {
-    /// None.
     #[default]
     None,
     /// The one that the settings name, if they do.

@@ -29,11 +29,8 @@ pub struct Import {
     pub queue: Vec<QueueItem>,
     /// Lines of the timeline.
     pub timeline: Vec<TimelineItem>,
-    /// Checkpoints.
     pub checkpoints: Vec<Checkpoint>,
-    /// Handoffs.
     pub handoffs: Vec<Handoff>,
-    /// Reviews.
     pub reviews: Vec<Review>,
     /// Requests of sessions; their answers are not waited for.
     pub approvals: Vec<Request>,
@@ -59,13 +56,9 @@ pub struct Imported {
     pub queue: Taken,
     /// Lines of the timeline.
     pub timeline: Taken,
-    /// Checkpoints.
     pub checkpoints: Taken,
-    /// Handoffs.
     pub handoffs: Taken,
-    /// Reviews.
     pub reviews: Taken,
-    /// Approvals.
     pub approvals: Taken,
     /// Events of agents.
     pub handled: Taken,

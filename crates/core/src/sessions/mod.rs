@@ -29,10 +29,8 @@ const LISTED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Threads that are listed at most, the newest of them.
 const MAX_THREADS: usize = 1_000;
 
-/// What a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SessionHome {
-    /// A terminal.
     Terminal(TerminalId),
     /// A conversation.
     Thread(ThreadId),
@@ -45,7 +43,6 @@ pub struct Session {
     pub id: SessionId,
     /// What it is.
     pub home: SessionHome,
-    /// Its title.
     pub title: String,
     /// Where it works.
     pub cwd: PathBuf,
@@ -85,7 +82,6 @@ pub(crate) fn session_of(uuid: TerminalUuid) -> SessionId {
     SessionId::new(u128::from_be_bytes(uuid.0))
 }
 
-/// The session that a thread is.
 pub(crate) fn session_of_thread(id: ThreadId) -> SessionId {
     SessionId::new(id.get())
 }

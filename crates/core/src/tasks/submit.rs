@@ -38,9 +38,7 @@ pub struct NewTask {
     pub workspace: Option<PathBuf>,
     /// Where its client works, if nothing else is said; where threads work if that is not said either.
     pub usual_workspace: Option<PathBuf>,
-    /// Its thread.
     pub thread: Option<ThreadId>,
-    /// Its turn.
     pub turn: Option<TurnId>,
     /// With what it ends at the latest; with its turn, else its thread, else itself if not said.
     pub lifetime: Option<Lifetime>,

@@ -30,7 +30,6 @@ pub struct TaskQuery {
 /// A task with the end of what it wrote.
 #[derive(Clone, Debug)]
 pub struct TaskPage {
-    /// The task.
     pub task: Arc<Task>,
     /// The pieces after the one that was named.
     pub chunks: Vec<LogChunk>,

@@ -65,7 +65,6 @@ impl State {
         changes
     }
 
-    /// What is on its way.
     pub(super) fn on_their_way(&self) -> Vec<Letter> {
         self.letters.iter().map(|sent| sent.letter.clone()).collect()
     }

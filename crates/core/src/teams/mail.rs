@@ -31,7 +31,6 @@ const BETWEEN: &str = "\n\n";
 /// A message to a member.
 #[derive(Clone, Debug)]
 pub struct NewMessage {
-    /// The team.
     pub team: TeamId,
     /// Who is told.
     pub member: String,

@@ -156,7 +156,6 @@ impl Teams {
         Ok(member)
     }
 
-    /// The thread of a lead.
     fn lead_thread(&self, id: ThreadId) -> Result<ThreadView> {
         let seen = self.core.threads().get(id).filter(|seen| !seen.thread.archived);
         seen.ok_or_else(|| Error::invalid("lead_thread_id", format!("unknown thread: {id}")))

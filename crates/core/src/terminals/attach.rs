@@ -16,7 +16,6 @@ const QUEUE: usize = 256;
 pub struct Attachment {
     /// Bytes that paint the screen as it is at the start of the stream.
     pub redraw: Vec<u8>,
-    /// Its size.
     pub size: Size,
     /// What comes after.
     pub stream: OutputStream,

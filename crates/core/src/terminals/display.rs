@@ -21,7 +21,6 @@ const MAX_PREEDIT: usize = 64 << 10;
 /// A cell of what is shown, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewCell {
-    /// Row.
     pub row: u16,
     /// Column.
     pub col: u16,
@@ -30,13 +29,10 @@ pub struct ViewCell {
 /// How much a repeated click selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expansion {
-    /// The word.
     Word,
-    /// The line.
     Line,
 }
 
-/// What is selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selected {
     /// Its text; none if nothing is selected.
@@ -60,14 +56,12 @@ pub enum MouseOutcome {
     Selected,
     /// A selection is complete.
     Finished,
-    /// Nothing.
     Nothing,
 }
 
 /// Text that an input method shows but has not entered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preedit {
-    /// The text.
     pub text: String,
     /// Where its cursor begins and ends, if it has one.
     pub cursor: Option<(u32, u32)>,
@@ -449,7 +443,6 @@ impl TerminalHandle {
         }
     }
 
-    /// Types text as it is.
     pub fn type_text(&self, text: &str) -> Result<()> {
         self.type_bytes(text.as_bytes())
     }

@@ -91,7 +91,6 @@ impl TerminalHandle {
         &self.live
     }
 
-    /// Its id.
     pub fn id(&self) -> TerminalId {
         self.live.id
     }
@@ -214,7 +213,6 @@ impl TerminalHandle {
         self.live.with_engine(|engine| engine.snapshot(detail))
     }
 
-    /// Its size.
     pub fn size(&self) -> Size {
         self.live.size()
     }

@@ -9,7 +9,6 @@ use crate::log::Shows;
 
 /// A screen and how one looks at it, for as long as it is not changed.
 pub struct Looked<'a> {
-    /// The screen.
     pub screen: &'a Screen,
     /// Number of the row that is shown first.
     pub top: u64,
@@ -30,9 +29,7 @@ pub enum ScrollTo {
     Bottom,
     /// So that this row is the first.
     Row(u64),
-    /// To the prompt before.
     PromptBefore,
-    /// To the prompt after.
     PromptAfter,
 }
 

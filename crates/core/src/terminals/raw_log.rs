@@ -21,7 +21,6 @@ pub struct RawLog {
     pub append: bool,
 }
 
-/// A log that is open.
 pub(crate) struct OpenLog {
     file: File,
     /// Length of the file before the terminal's first byte.

@@ -21,7 +21,6 @@ const LOOKS: usize = 2;
 /// An agent that was started in a terminal, or has ended there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentSeen {
-    /// The terminal.
     pub terminal: TerminalId,
     /// The name of its program.
     pub agent: String,

@@ -33,7 +33,6 @@ pub struct NewThread {
     pub usual: Option<Choice>,
     /// Whether it is kept in memory only.
     pub ephemeral: bool,
-    /// Its name.
     pub name: Option<String>,
     /// The tools it may use.
     pub tool_allowlist: Option<Vec<String>>,

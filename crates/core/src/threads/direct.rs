@@ -16,11 +16,8 @@ use crate::world::no_thread;
 /// A tool that a client calls without a turn.
 #[derive(Clone, Debug)]
 pub struct DirectCall {
-    /// In which thread.
     pub thread: ThreadId,
-    /// Which tool.
     pub tool: String,
-    /// Its arguments.
     pub arguments: Value,
     /// Whether to wait if approval is needed.
     pub waits: bool,
@@ -31,20 +28,17 @@ pub struct DirectCall {
 /// What became of a direct call.
 #[derive(Clone, Debug)]
 pub enum DirectOutcome {
-    /// It ran.
     Ran(ToolOutput),
     /// It may not run.
     Denied {
         /// Why.
         reason: String,
-        /// In which mode.
         mode: Mode,
     },
     /// Approval is needed first.
     NeedsApproval {
         /// Why.
         reason: String,
-        /// In which mode.
         mode: Mode,
         /// What waits for that; once it is approved, the same call may be made once.
         approval: RequestId,

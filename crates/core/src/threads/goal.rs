@@ -9,7 +9,6 @@ use crate::rooms::Threads;
 /// How long a goal may be, in characters.
 const LONGEST_GOAL: usize = 4_000;
 
-/// What of a goal is to change.
 #[derive(Clone, Debug, Default)]
 pub struct GoalChange {
     /// Its words; a goal that is not there yet needs them.

@@ -5,7 +5,6 @@ use rookery_model::{Timestamp, Turn, TurnErrorKind, TurnId, TurnStatus};
 /// Where a turn is in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnLifecycle {
-    /// The turn.
     pub turn: TurnId,
     /// Where it is.
     pub state: LifecycleState,
@@ -26,7 +25,6 @@ pub enum LifecycleState {
     Interrupted,
     /// It came to its end.
     Completed,
-    /// It failed.
     Failed,
     /// The daemon ended in the middle of it.
     RecoveryNeeded,

@@ -29,7 +29,6 @@ pub struct ThreadQuery {
 /// Threads, the one last touched first.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadPage {
-    /// The threads.
     pub threads: Vec<ThreadView>,
     /// Whether there are further ones behind them.
     pub has_more: bool,

@@ -151,7 +151,6 @@ impl ThreadState {
 /// A thread with its status, as it is shown.
 #[derive(Clone, Debug)]
 pub struct ThreadView {
-    /// The thread.
     pub thread: rookery_model::Thread,
     /// What it does.
     pub status: Status,
@@ -168,7 +167,6 @@ pub struct ThreadView {
 /// A turn with its items.
 #[derive(Clone, Debug)]
 pub struct TurnView {
-    /// The turn.
     pub turn: rookery_model::Turn,
     /// Its items, in order.
     pub items: Vec<rookery_model::Item>,

@@ -41,7 +41,6 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// In a word.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Exit::Completed => "completed",

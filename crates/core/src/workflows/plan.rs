@@ -56,7 +56,6 @@ pub struct NewRun {
 /// A run that was planned.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The run.
     pub run: Run,
     /// Whether it waits for approval; else it starts.
     pub needs_approval: bool,

@@ -27,7 +27,6 @@ pub enum ScriptKind {
 pub struct ScriptInfo {
     /// Its id: never a path.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// What it does.
     pub description: Option<String>,
@@ -37,7 +36,6 @@ pub struct ScriptInfo {
     pub path: Option<PathBuf>,
     /// SHA-256 of its text, in hexadecimal.
     pub hash: String,
-    /// The schema of its arguments.
     pub arguments_schema: Option<Value>,
     /// Its text.
     pub body: Option<String>,
@@ -64,7 +62,6 @@ pub enum RunStatus {
     Completed,
     /// Its script threw, went beyond a limit, or was denied.
     Failed,
-    /// It was stopped.
     Stopped,
 }
 
@@ -95,7 +92,6 @@ pub enum PhaseStatus {
 pub struct Phase {
     /// Its id in the run.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// Where it stands.
     pub status: PhaseStatus,
@@ -122,7 +118,6 @@ pub enum AgentStatus {
     Running,
     /// It answered.
     Completed,
-    /// It failed.
     Failed,
     /// Its time was over.
     Timeout,
@@ -137,7 +132,6 @@ impl AgentStatus {
     }
 }
 
-/// An agent of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunAgent {
     /// Its id in the run.
@@ -152,13 +146,9 @@ pub struct RunAgent {
     pub label: Option<String>,
     /// Where it stands.
     pub status: AgentStatus,
-    /// Its lane.
     pub lane: Option<String>,
-    /// Its model.
     pub model: Option<String>,
-    /// Its thread.
     pub thread: Option<ThreadId>,
-    /// Its turn.
     pub turn: Option<TurnId>,
     /// What it used.
     pub usage: Option<Usage>,
@@ -194,7 +184,6 @@ pub enum RunDecision {
 /// A decision about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunApproval {
-    /// The run.
     pub run: String,
     /// What was decided on.
     pub script_hash: String,
@@ -222,7 +211,6 @@ pub struct CostEstimate {
 /// A run of a workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its id.
     pub id: String,
     /// The thread it belongs to.
     pub thread: Option<ThreadId>,
@@ -236,7 +224,6 @@ pub struct Run {
     pub reason: Option<String>,
     /// The limits that hold.
     pub limits: Limits,
-    /// Its phases.
     pub phases: Vec<Phase>,
     /// Its agents, in the order in which they were started.
     pub agents: Vec<RunAgent>,
@@ -273,9 +260,7 @@ pub struct Run {
 /// A run in short.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
-    /// Its id.
     pub id: String,
-    /// Its thread.
     pub thread: Option<ThreadId>,
     /// Where it stands.
     pub status: RunStatus,
@@ -364,7 +349,6 @@ pub(crate) fn beginning(text: &str, most: usize) -> String {
 /// Something that happened to a run.
 #[derive(Clone, Debug)]
 pub struct RunNotice {
-    /// The run.
     pub run: String,
     /// The turn it belongs to.
     pub turn: Option<TurnId>,
@@ -401,7 +385,6 @@ pub enum RunChange {
     AgentFailed(Box<RunAgent>, String),
     /// The script said something, or reported.
     Output {
-        /// The phase.
         phase: Option<String>,
         /// What it said.
         text: String,
@@ -410,7 +393,6 @@ pub enum RunChange {
     },
     /// The script keeps a value.
     Checkpoint {
-        /// The phase.
         phase: Option<String>,
         /// Its name.
         key: String,
@@ -421,11 +403,9 @@ pub enum RunChange {
     Paused(Option<String>),
     /// It goes on.
     Resumed(RunStatus),
-    /// It was stopped.
     Stopped(Option<String>),
     /// It came to its end.
     Completed(Box<RunSummary>),
-    /// It failed.
     Failed(String, Box<RunSummary>),
 }
 

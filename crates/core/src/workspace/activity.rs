@@ -39,7 +39,6 @@ pub enum Attention {
 pub struct AgentReport {
     /// Kind of agent.
     pub source: String,
-    /// Its session.
     pub session: String,
     /// Whether it takes, keeps or gives back the terminal.
     pub ownership: OwnershipAction,

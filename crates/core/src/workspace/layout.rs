@@ -28,7 +28,6 @@ pub(crate) struct Layout {
 pub struct Beside {
     /// The terminal beside which it lies.
     pub terminal: TerminalId,
-    /// On which side of it.
     pub side: Side,
     /// The room that the group has.
     pub room: Rect,

@@ -10,7 +10,6 @@ use crate::world::{Active, no_terminal};
 /// A project and the living terminals in it, as they are shown.
 #[derive(Clone, Debug)]
 pub struct Tabs {
-    /// The project.
     pub project: Project,
     /// Its terminals, left to right.
     pub tabs: Vec<Terminal>,

@@ -85,7 +85,6 @@ pub enum ServeWorld {
 pub enum Ended {
     /// Its one client had nothing more to say.
     Eof,
-    /// This signal.
     Signal(i32),
 }
 

@@ -53,7 +53,6 @@ pub struct Envelope {
     pub event_id: EventId,
     /// The session it is about.
     pub session_id: Option<SessionId>,
-    /// The title of that session.
     pub session_title_hint: Option<String>,
     /// When it happened.
     pub timestamp: Timestamp,
@@ -120,7 +119,6 @@ fn whole(value: &Value) -> Option<i64> {
 }
 
 impl Payload {
-    /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.0.get(name)?.as_str().map(str::to_owned)
     }
@@ -135,12 +133,10 @@ impl Payload {
         self.text(name).filter(|text| !text.trim().is_empty())
     }
 
-    /// A checkpoint.
     pub fn checkpoint(&self) -> Option<CheckpointId> {
         parse_uuid(&self.text("checkpointID")?).map(CheckpointId::new)
     }
 
-    /// A session.
     pub fn session(&self, name: &str) -> Option<SessionId> {
         parse_uuid(&self.text(name)?).map(SessionId::new)
     }

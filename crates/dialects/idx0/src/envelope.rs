@@ -54,7 +54,6 @@ impl Reply {
         self
     }
 
-    /// The bytes of it.
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_else(|_| {
             br#"{"success":false,"message":"Failed to encode IPC response"}"#.to_vec()

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 /// A key of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Its name.
     pub name: &'static str,
     /// Whether the command fails without it.
     pub is_required: bool,

@@ -79,7 +79,6 @@ impl Shared {
         Self { home, cells: CellCache::default(), waits: Waits::default(), adapters }
     }
 
-    /// The terminal of an adapter.
     pub(crate) fn terminal_of_adapter(&self, adapter: &str) -> Option<TerminalId> {
         self.adapters.terminal_of(adapter)
     }

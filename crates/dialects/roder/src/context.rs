@@ -44,7 +44,6 @@ const BYPASSED: &str = "the policy mode of this server is bypass: every tool cal
 pub struct Cx {
     /// The world.
     pub core: Core,
-    /// The connection.
     pub connection: ConnectionHandle,
     /// What this client said of itself.
     pub client: Arc<Client>,

@@ -44,7 +44,6 @@ pub enum IoKind {
     NotFound,
     /// The user may not.
     PermissionDenied,
-    /// It is a directory.
     IsADirectory,
     /// It is none.
     NotADirectory,
@@ -186,7 +185,6 @@ impl Error {
         self
     }
 
-    /// The code.
     #[must_use]
     pub fn code(&self) -> i64 {
         self.code

@@ -21,9 +21,7 @@ const REASONING_PHASE: &str = "reasoning";
 pub struct Stamp {
     /// Its number in the thread.
     pub seq: u64,
-    /// The thread.
     pub thread: model::ThreadId,
-    /// The turn.
     pub turn: model::TurnId,
     /// When.
     pub at: model::Timestamp,

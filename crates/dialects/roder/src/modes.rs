@@ -38,10 +38,8 @@ pub fn canonical(mode: Mode) -> &'static str {
 /// clients refuse names they do not know, and those that never say `ask` must never see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Asking {
-    /// `default`.
     #[default]
     Default,
-    /// `ask`.
     Ask,
 }
 

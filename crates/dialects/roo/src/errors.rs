@@ -10,7 +10,6 @@ pub enum Code {
     InvalidCommand,
     /// There is no such command.
     UnknownCommand,
-    /// A parameter is missing.
     MissingParameter,
     /// A parameter does not fit.
     InvalidParameter,
@@ -26,7 +25,6 @@ pub enum Code {
     ProfileExists,
     /// There is no such profile.
     ProfileNotFound,
-    /// It is the last profile.
     LastProfile,
     /// It failed for reasons of ours.
     InternalError,

@@ -18,7 +18,6 @@ pub struct Settings {
     pub app_label: String,
     /// Its name for programs.
     pub app_id: String,
-    /// Its version.
     pub ui_version: String,
     /// Whether operations for tests are allowed.
     pub test_mode: bool,

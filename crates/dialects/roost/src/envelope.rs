@@ -14,7 +14,6 @@ use crate::wire::{Int64, scalar::shortened};
 /// A request as it came.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// Its id.
     pub id: i64,
     /// The operation.
     pub op: Cow<'a, str>,

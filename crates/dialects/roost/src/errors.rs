@@ -30,7 +30,6 @@ codes! {
     UnknownOp = "unknown-op",
     /// The operation has no such param.
     UnknownField = "unknown-field",
-    /// A param is missing.
     MissingParam = "missing-param",
     /// A param is wrong.
     InvalidParam = "invalid-param",
@@ -79,7 +78,6 @@ impl Error {
         Self::new(Code::Internal, message)
     }
 
-    /// The code.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code

@@ -7,10 +7,8 @@ use rookery_view::link::{Scroll, ScrollTo, Select, SelectKind, method};
 use super::{App, Ask, Cx, FindBar, Selection, keys::is, plain_char};
 use crate::picture::Term;
 
-/// Where copy mode is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyMode {
-    /// The terminal.
     pub terminal: u64,
     /// Row number and column.
     pub at: (u64, u16),

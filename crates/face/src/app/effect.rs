@@ -92,7 +92,6 @@ pub enum Ask {
     Commands(String),
     /// Ends of a selection that were settled; copied if that is set.
     Select,
-    /// A thread.
     Thread(String),
     /// Older items of it.
     Older,

@@ -29,7 +29,6 @@ impl Field {
         Field { at: text.len(), text }
     }
 
-    /// Its text.
     pub fn text(&self) -> &str {
         &self.text
     }

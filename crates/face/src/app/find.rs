@@ -8,7 +8,6 @@ use super::{App, Ask, Cx, Edited, Field, keys::is};
 /// What is searched, and what was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindBar {
-    /// The terminal.
     pub terminal: u64,
     /// What is searched.
     pub field: Field,

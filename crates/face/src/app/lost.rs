@@ -40,7 +40,7 @@ impl App {
         let (count, text) = self.let_go_of_keys();
         lost.unsure += count;
         for paste in std::mem::take(&mut self.pasting) {
-            // Named by its beginning; what came from a clipboard is known to nobody here.
+            // Named by its beginning; what came from a clipboard is not known here.
             let begin = paste.get(..paste.floor_char_boundary(64)).unwrap_or_default();
             lost.unsure += begin.chars().count();
             lost.text.push_str(begin);

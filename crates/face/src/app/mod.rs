@@ -60,19 +60,15 @@ pub enum Hit {
     Tab(u64, u64),
     /// The sign for a new tab.
     NewTab,
-    /// A project.
     Project(u64),
     /// An agent's row: its terminal or its thread.
     Agent(Option<u64>, Option<String>),
     /// A terminal's cells.
     Pane(u64),
-    /// The edge of the sidebar.
     SidebarEdge,
     /// A row of the page's list.
     Row(usize),
-    /// A row of the palette.
     PaletteRow(u32),
-    /// A row of the menu.
     MenuRow(usize),
     /// A hint: as if this key were pressed.
     Key(String),
@@ -152,7 +148,6 @@ pub struct App {
     pub palette: Option<Field>,
     /// A name that is being edited in place.
     pub rename: Option<Field>,
-    /// Pages.
     pub pages: Pages,
     /// The daemon is away.
     pub lost: Option<Lost>,
@@ -198,7 +193,6 @@ pub struct App {
 /// Cells of a terminal that are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The terminal.
     pub terminal: u64,
     /// Where it began.
     pub anchor: (u64, u16),

@@ -34,7 +34,6 @@ pub enum Drag {
     SidebarEdge,
     /// A pill.
     Tab(u64),
-    /// A project.
     Project(u64),
 }
 

@@ -15,11 +15,9 @@ pub struct MirrorTerm {
     pub epoch: u64,
     /// The sequence number of this state.
     pub seq: u64,
-    /// Its size.
     pub size: TermSize,
     /// Which rows are shown.
     pub view: View,
-    /// Where the cursor is.
     pub cursor: Cursor,
     /// The color that the program gave the cursor, if it did.
     pub cursor_color: Option<Hex>,

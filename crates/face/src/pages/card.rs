@@ -98,7 +98,6 @@ impl CardPage {
         *self = CardPage::default();
     }
 
-    /// It came.
     pub fn came(&mut self, card: Card) {
         self.card = Some(card);
         self.drawn_at = None;

@@ -46,7 +46,6 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// A card came.
     pub fn card_came(&mut self, serial: u64, value: Value) {
         let card: Card = crate::app::read(value);
         if self.card.serial() == serial {

@@ -44,7 +44,6 @@ pub struct NewThread {
 }
 
 impl NewThread {
-    /// Models came.
     pub fn models_came(&mut self, models: Vec<ModelRow>) {
         self.models = models;
         self.has_models = true;

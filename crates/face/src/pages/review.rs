@@ -49,7 +49,6 @@ impl ReviewPage {
         self.serial
     }
 
-    /// Begins with a checkpoint.
     pub fn begin_checkpoint(&mut self, checkpoint: &str) -> u64 {
         *self = ReviewPage {
             serial: super::next_serial(),

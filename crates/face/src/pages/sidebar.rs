@@ -8,7 +8,6 @@ use crate::app::{App, Cx, is, plain_char};
 /// A row of the sidebar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row<'a> {
-    /// A project.
     Project(&'a Project),
     /// An agent or thread of it.
     Agent(&'a rookery_view::link::Agent),

@@ -19,15 +19,12 @@ pub enum Tint {
     Strike,
     /// Keys and names.
     Accent,
-    /// Errors.
     Error,
     /// Added lines.
     Added,
     /// Removed lines.
     Removed,
-    /// Code.
     Code,
-    /// A mood.
     Mood(Mood),
 }
 
@@ -51,7 +48,6 @@ impl Line {
         Line { pieces, of: None }
     }
 
-    /// Its text.
     pub fn text(&self) -> String {
         self.pieces.iter().map(|(text, _)| text.as_str()).collect()
     }

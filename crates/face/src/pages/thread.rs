@@ -186,7 +186,6 @@ impl ThreadPage {
         &self.open
     }
 
-    /// Commands came.
     pub fn commands_came(&mut self, thread: &str, commands: Vec<CommandRow>) {
         if thread == self.thread {
             self.commands = commands;

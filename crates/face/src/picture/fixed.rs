@@ -24,9 +24,7 @@ pub struct FixedTerm {
     pub view: View,
     /// Rows by number.
     pub rows: BTreeMap<u64, Row>,
-    /// The cursor.
     pub cursor: Cursor,
-    /// Modes.
     pub modes: u32,
     /// How its program ended.
     pub ended: Option<Ended>,

@@ -61,7 +61,6 @@ pub struct AcpAgent {
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportWord {
-    /// The word.
     pub word: String,
     /// Whether every name that begins with it means the agent.
     #[serde(default)]

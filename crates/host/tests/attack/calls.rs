@@ -19,7 +19,6 @@ use super::{Ground, PROBE, REFUSED, attackers, trial};
 enum Outside {
     /// For every user.
     Works,
-    /// For root.
     RootOnly,
     /// It depends on the kernel, the file system or both; only the inside is tested.
     Depends,

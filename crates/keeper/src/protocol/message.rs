@@ -61,13 +61,9 @@ pub enum Request {
     /// Asks for all entries; answered by one or more [`Reply::Listed`].
     List,
     /// Asks for a terminal's descriptors; answered by [`Reply::Attached`] with PTY master and ring.
-    Attach {
-        /// Which terminal.
-        terminal_id: u64,
-    },
+    Attach { terminal_id: u64 },
     /// Sends a signal; answered by [`Reply::Ok`].
     Signal {
-        /// Which terminal.
         terminal_id: u64,
         /// Number of the signal; 0 only asks whether it could be sent.
         signal: i32,
@@ -76,16 +72,12 @@ pub enum Request {
     },
     /// Replaces a terminal's opaque note; answered by [`Reply::Ok`].
     SetMeta {
-        /// Which terminal.
         terminal_id: u64,
         /// The new note, at most [`MAX_META`].
         meta: Vec<u8>,
     },
     /// Forgets a terminal and closes the keeper's descriptors of it; answered by [`Reply::Ok`].
-    Release {
-        /// Which terminal.
-        terminal_id: u64,
-    },
+    Release { terminal_id: u64 },
     /// Takes over a terminal whose keeper died, with PTY master and ring; answered by [`Reply::Ok`].
     Adopt {
         /// Chosen by the caller; must not be in use.
@@ -202,7 +194,6 @@ pub enum Reply {
     Error(ErrorReply),
     /// Notice with tag 0, sent to every client when a child ends.
     Exited {
-        /// Which terminal.
         terminal_id: u64,
         /// How it ended.
         status: ExitStatus,

@@ -10,7 +10,6 @@ use crate::types::{Entry, Hints, Kind};
 
 /// The longest name for people, in characters.
 const LONGEST_NAME: usize = 200;
-/// The longest description.
 const LONGEST_DESCRIPTION: usize = 4096;
 /// The longest of other texts.
 const LONGEST_TEXT: usize = 500;
@@ -22,7 +21,6 @@ const LARGEST_MANIFEST: usize = 256 << 10;
 /// Whose catalog it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner<'a> {
-    /// The marketplace.
     pub(crate) marketplace: &'a str,
     /// Whose format it has.
     pub(crate) kind: Kind,

@@ -15,7 +15,6 @@ pub use self::list::read_list;
 pub(crate) use self::list::{read, read_folders};
 use crate::types::Entry;
 
-/// The largest catalog.
 pub const LARGEST_CATALOG: usize = 4 << 20;
 /// Plugins of one catalog.
 pub const MOST_ENTRIES: usize = 5000;

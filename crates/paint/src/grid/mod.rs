@@ -66,7 +66,6 @@ pub(crate) struct Memory {
 }
 
 impl GridView {
-    /// Draws it.
     pub(crate) fn draw(&self, memory: &mut Memory, renderer: &mut Renderer) {
         let is_small_change = self.refresh(memory);
         renderer.with_layer(rectangle(self.frame), |renderer| {

@@ -90,7 +90,6 @@ impl<'a> Search<'a> {
         Self { text, pattern, captures: Vec::new(), depth: 0, steps, late }
     }
 
-    /// Steps that are left.
     pub(crate) fn steps_left(&self) -> u64 {
         self.steps
     }

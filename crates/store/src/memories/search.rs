@@ -44,7 +44,6 @@ pub struct MemoryQuery<'a> {
     pub vector: Option<&'a VectorQuery>,
 }
 
-/// A memory that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundMemory {
     /// The record.

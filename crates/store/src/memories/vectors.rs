@@ -25,7 +25,6 @@ pub struct Unembedded {
     pub seq: i64,
     /// What its text is now.
     pub content_hash: String,
-    /// Its text.
     pub text: String,
 }
 

@@ -33,7 +33,6 @@ pub struct Mods(u8);
 impl Mods {
     /// No modifier.
     pub const NONE: Self = Self(0);
-    /// Shift.
     pub const SHIFT: Self = Self(1);
     /// Alt or Option.
     pub const ALT: Self = Self(2);
@@ -41,7 +40,6 @@ impl Mods {
     pub const CTRL: Self = Self(4);
     /// Super, Windows or Command.
     pub const SUPER: Self = Self(8);
-    /// Hyper.
     pub const HYPER: Self = Self(16);
     /// Meta, where it is a key of its own.
     pub const META: Self = Self(32);
@@ -115,7 +113,6 @@ pub enum KeyKind {
 /// One key event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPress {
-    /// The key.
     pub key: Key,
     /// Modifiers held, and locks that are on. A modifier that the keyboard layout used up to make
     /// `text` (Option on a Mac, AltGr) does not belong here.

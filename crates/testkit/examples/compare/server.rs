@@ -79,7 +79,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Its home.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }

@@ -15,7 +15,6 @@ use rookery_view::link::attr;
 pub struct Caret {
     /// Its column.
     pub col: u16,
-    /// Its row.
     pub row: u16,
     /// 0 default, 1 block, 2 underline, 3 beam.
     pub shape: u8,

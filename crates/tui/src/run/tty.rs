@@ -30,7 +30,6 @@ pub(super) enum Event {
     Typed(Vec<u8>),
     /// A frame was taken.
     Written,
-    /// It is gone.
     Gone,
 }
 
@@ -133,7 +132,6 @@ impl Tty {
         let _ = self.orders.send(Order::Frame(bytes));
     }
 
-    /// The modes that are on.
     pub(super) fn modes(&self) -> Modes {
         self.modes
     }

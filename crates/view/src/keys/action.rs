@@ -44,7 +44,6 @@ pub enum Action {
     SwitchTab(u8),
     /// Copy the selection.
     Copy,
-    /// Paste.
     Paste,
     /// Larger text.
     FontIncrease,

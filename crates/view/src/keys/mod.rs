@@ -23,7 +23,6 @@ pub struct Keybind {
     pub face: Option<FaceKind>,
     /// Whether the prefix comes first.
     pub is_prefixed: bool,
-    /// The trigger.
     pub trigger: Trigger,
     /// Its action; none means that the trigger is free again.
     pub action: Option<Action>,

@@ -138,7 +138,6 @@ impl Trigger {
         self.mods
     }
 
-    /// Its key.
     pub const fn key(self) -> Key {
         self.key
     }

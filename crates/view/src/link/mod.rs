@@ -104,9 +104,7 @@ pub mod bound {
     pub const LINK_BYTES: usize = 2048;
     /// Rows of one `view/rows`.
     pub const ROWS: u64 = 1000;
-    /// Matches that are counted.
     pub const MATCHES_COUNTED: usize = 10_000;
-    /// Matches that are returned.
     pub const MATCHES_RETURNED: usize = 1000;
     /// Bytes of a pattern to find.
     pub const PATTERN_BYTES: usize = 1024;
@@ -124,11 +122,8 @@ pub mod bound {
     pub const ITEM_PAGE_BYTES: usize = 1024 * 1024;
     /// Lines of one page of a diff.
     pub const DIFF_PAGE_LINES: usize = 2000;
-    /// Lines of a diff.
     pub const DIFF_LINES: usize = 20_000;
-    /// Bytes of a diff.
     pub const DIFF_BYTES: usize = 4 * 1024 * 1024;
-    /// Bytes of a paste.
     pub const PASTE_BYTES: usize = 16 * 1024 * 1024;
     /// Bytes of a message to an agent.
     pub const COMPOSER_BYTES: usize = 1024 * 1024;
@@ -136,7 +131,6 @@ pub mod bound {
     pub const IMAGE_BYTES: usize = 12 * 1024 * 1024;
     /// Characters of a viewer's name.
     pub const NAME_CHARS: usize = 64;
-    /// Rows of the palette.
     pub const PALETTE_ROWS: usize = 200;
     /// Frames per second, and the most that can be asked for.
     pub const FPS: (u16, u16) = (60, 120);

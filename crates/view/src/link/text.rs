@@ -63,7 +63,6 @@ pub fn sum<'a>(rows: impl IntoIterator<Item = &'a Row>) -> u32 {
     crc32fast::hash(&bytes)
 }
 
-/// The text of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowText {
     /// Every scalar is one cell.
@@ -82,7 +81,6 @@ pub enum RowPart {
 }
 
 impl RowPart {
-    /// Its text.
     pub fn text(&self) -> &str {
         match self {
             RowPart::Plain(text) | RowPart::Cluster(text, _) => text,

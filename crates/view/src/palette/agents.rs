@@ -26,7 +26,6 @@ pub enum Metrics {
 /// A tab and what goes on in it, as core knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentInput {
-    /// The tab.
     pub tab: TerminalId,
     /// The project's name.
     pub project: String,

@@ -43,7 +43,6 @@ pub enum Content {
     Notifications(Vec<InboxEntry>),
     /// Tabs, in any order; those that agents own are listed.
     Agents {
-        /// The tabs.
         tabs: Vec<AgentInput>,
         /// The time.
         now: Timestamp,
@@ -66,7 +65,6 @@ pub struct InboxEntry {
 /// A question that a client asks through the palette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Its title.
     pub title: String,
     /// Words for the empty field; the title if empty.
     pub placeholder: String,

@@ -19,13 +19,10 @@ pub enum Frame {
     Launcher,
     /// Providers.
     Custom,
-    /// Themes.
     Themes,
-    /// Fonts.
     Fonts,
     /// Unseen notifications.
     Notifications,
-    /// Agents.
     Agents,
     /// A client's question.
     Present,
@@ -78,7 +75,6 @@ impl fmt::Display for Frame {
 /// A visible row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its id.
     pub id: String,
     /// Its words.
     pub title: String,

@@ -90,24 +90,20 @@ pub struct Look {
     pub underline_color: Rgb,
 }
 
-/// The cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Row from the top, from 0.
     pub row: u16,
     /// Column from the left, from 0.
     pub col: u16,
-    /// Its shape.
     pub shape: CursorShape,
     /// Whether it is drawn.
     pub is_visible: bool,
-    /// Its color.
     pub color: Rgb,
     /// Color of the text under a block.
     pub text_color: Rgb,
 }
 
-/// The shape of the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CursorShape {
     /// A filled block.

@@ -56,7 +56,6 @@ pub struct Scene {
     pub toasts: Vec<Toast>,
     /// A question that must be answered first.
     pub dialog: Option<Dialog>,
-    /// A menu.
     pub menu: Option<Menu>,
     /// The daemon is away.
     pub lost: Option<Lost>,
@@ -161,7 +160,6 @@ impl Default for Sidebar {
 pub struct ProjectRow {
     /// Which project.
     pub id: ProjectId,
-    /// Its name.
     pub name: String,
     /// Whether it is the one shown.
     pub is_active: bool,
@@ -171,7 +169,6 @@ pub struct ProjectRow {
     pub has_badge: bool,
     /// What the user has typed so far while renaming it.
     pub rename: Option<pages::Field>,
-    /// Its agents.
     pub agents: Vec<AgentRow>,
 }
 
@@ -208,7 +205,6 @@ pub struct TabStrip {
 pub struct Pill {
     /// Which tab; of a group, the one in its focused pane.
     pub id: TerminalId,
-    /// Its title.
     pub title: String,
     /// Colors its dot; none is drawn for [`Mood::Inactive`].
     pub mood: Mood,

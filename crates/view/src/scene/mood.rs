@@ -17,7 +17,6 @@ pub enum Mood {
     Working,
     /// It waits for the user.
     Waiting,
-    /// It failed.
     Failed,
 }
 

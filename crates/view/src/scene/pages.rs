@@ -49,7 +49,6 @@ pub enum Button {
     Whole,
     /// The next one.
     Next,
-    /// Back to where it was.
     Back,
     /// Send what was written.
     Send,
@@ -61,7 +60,6 @@ pub enum Button {
     Model,
     /// Choose a project.
     Project,
-    /// To the newest.
     Newest,
     /// Show older ones.
     Older,
@@ -83,7 +81,6 @@ pub enum Button {
     Notes,
     /// Write what is filtered by.
     Filter,
-    /// A shell.
     Shell,
     /// A conversation with an agent.
     Thread,
@@ -91,9 +88,7 @@ pub enum Button {
     Agent,
     /// Every key.
     Help,
-    /// The palette.
     Palette,
-    /// Start the daemon.
     StartDaemon,
     /// Find: the one before, the one after, an expression, capitals, close.
     FindOlder,
@@ -252,7 +247,6 @@ pub struct Review {
     pub line: usize,
     /// How far the diff is scrolled, in points; none keeps the selected line in view.
     pub scroll: Option<f32>,
-    /// Comments.
     pub comments: Vec<Comment>,
     /// A comment on the selected line, while it is written.
     pub comment: Option<Field>,
@@ -312,7 +306,6 @@ pub struct ListRow {
 /// One text of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListCell {
-    /// The text.
     pub text: String,
     /// How loud it is.
     pub weight: Weight,
@@ -354,7 +347,6 @@ pub struct Settings {
 pub struct Setting {
     /// A heading above it; empty if it goes on.
     pub section: String,
-    /// Its name.
     pub name: String,
     /// What it is now.
     pub value: Value,
@@ -373,7 +365,6 @@ pub enum Value {
     Choice(Vec<String>, usize),
     /// A number with a step down and up.
     Number(String),
-    /// Keys.
     Keys(Vec<String>),
     /// A theme: its name and some of its colors.
     Theme(String, Vec<Rgb>),

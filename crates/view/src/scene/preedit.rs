@@ -11,7 +11,6 @@ use super::grid::{Cell, Glyph, Grid, Look};
 /// Text that is not entered yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preedit {
-    /// The text.
     pub text: String,
     /// Where its cursor is, in bytes; at its end if it does not say.
     pub cursor: Option<usize>,

@@ -72,7 +72,6 @@ pub struct Panes {
 /// One terminal and its part of the room.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pane {
-    /// Which terminal.
     pub terminal: TerminalId,
     /// Its cells of the room for panes, as `tile` or the link gives them; none is the whole room.
     pub area: Option<tile::Rect>,

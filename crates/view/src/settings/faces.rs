@@ -9,9 +9,7 @@ pub enum ConfirmClose {
     /// While an agent works or waits in it.
     #[default]
     Busy,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -21,9 +19,7 @@ pub enum PasteWarning {
     /// If it has several lines and the program did not ask for brackets.
     #[default]
     Multiline,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -37,7 +33,6 @@ pub enum TuiColors {
     Theme,
     /// The terminal's own.
     Terminal,
-    /// None.
     None,
 }
 
@@ -47,7 +42,6 @@ pub enum TuiNotify {
     /// By an escape sequence for notifications.
     #[default]
     Osc,
-    /// By the bell.
     Bell,
     /// Not at all.
     Off,

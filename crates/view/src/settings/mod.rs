@@ -18,7 +18,6 @@ use crate::theme::DEFAULT_THEME;
 /// Something in a file that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub message: String,

@@ -58,7 +58,6 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// What is secret in it.
     pub fn secrets(&self) -> Secrets {
         let (screen, tail) = (&self.snapshot, &self.transcript);
         let transcript = (tail.context(), tail.text());

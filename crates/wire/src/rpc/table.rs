@@ -46,9 +46,7 @@ pub struct Method<C: 'static> {
     pub call: fn(C, Option<&RawValue>) -> Result<Work, RpcError>,
     /// Decodes the params and no more.
     pub decodes: fn(Option<&RawValue>) -> Result<(), RpcError>,
-    /// The schema of the params.
     pub params_schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The schema of the result.
     pub result_schema: fn(&mut SchemaGenerator) -> Schema,
 }
 

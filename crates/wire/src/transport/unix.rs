@@ -237,7 +237,6 @@ impl UnixEndpoint {
         &self.file.path
     }
 
-    /// Where it was bound.
     #[must_use]
     pub fn bound_at(&self) -> BoundAt {
         BoundAt { path: self.file.path.clone(), identity: self.file.identity }

@@ -45,7 +45,6 @@ const UNATTENDED: [(&str, &str); 5] = [
 pub(super) struct Launch {
     /// The text that the shell runs.
     pub(super) command: String,
-    /// The shell.
     pub(super) shell: String,
     /// Whether the shell is a login shell.
     pub(super) is_login: bool,
@@ -116,7 +115,6 @@ impl Launch {
         }
     }
 
-    /// Starts it.
     pub(super) async fn start(&self, context: &ToolContext) -> Result<Process, String> {
         if let Some(commands) = &context.commands {
             return self.start_elsewhere(context, commands).await;
@@ -209,14 +207,12 @@ fn environment(context: &ToolContext) -> Vec<(String, String)> {
 
 /// A command that was started.
 pub(super) enum Process {
-    /// In a terminal.
     Terminal {
         /// Which.
         id: TerminalId,
         /// Where it lives.
         world: Arc<dyn ToolWorld>,
     },
-    /// On pipes.
     Pipes(Pipes),
     /// Elsewhere, through a program of this machine.
     Wrapped {

@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 /// What a request is answered with; none for one that is not answered.
 pub(crate) enum Answer {
-    /// A result.
     Result(Value),
-    /// An error.
     Error(&'static str),
     /// A result, after it was told that the tools changed.
     Changed(Value),

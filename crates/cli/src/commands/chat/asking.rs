@@ -56,7 +56,6 @@ impl Asking {
         self.request.questions.get(self.step).map(requests::question).unwrap_or_default()
     }
 
-    /// The question.
     pub(super) fn question(&self) -> &'static str {
         match self.request.kind {
             RequestKind::Approval => YES_OR_NO,

@@ -18,7 +18,6 @@ const NARROWEST: usize = 20;
 enum Place {
     /// At its beginning, which says what kind of line it is.
     Start,
-    /// In its words.
     Words,
 }
 

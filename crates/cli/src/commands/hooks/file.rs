@@ -31,7 +31,6 @@ pub(super) struct SettingsFile {
 /// What is to become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It says this.
     Says(String),
     /// It is what it was once, to the letter. Nothing is lost by that, so nothing is kept.
     Was(String),

@@ -123,7 +123,6 @@ impl Seats {
         (world.viewers.values().cloned().collect(), world.desk)
     }
 
-    /// A viewer.
     pub fn viewer(&self, id: ViewerId) -> Result<Viewer> {
         let world = self.core.look();
         world.viewers.get(&id).cloned().ok_or_else(|| no_viewer(id))

@@ -99,7 +99,6 @@ pub enum Page {
     Worktrees(Option<PathBuf>),
     /// What was decided.
     Audit,
-    /// Settings.
     Settings,
     /// Keys and what they do.
     Help,
@@ -149,7 +148,6 @@ pub struct Viewer {
     pub window: Option<WindowSize>,
     /// Whether it shows one pane at a time.
     pub is_single: bool,
-    /// The page it is at.
     pub page: Page,
     /// Where it is in the workspace. That of the desk is the world's.
     pub(crate) at: Active,

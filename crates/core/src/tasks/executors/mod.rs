@@ -23,7 +23,6 @@ pub(super) use workflow::about_input;
 
 type Future<T> = Pin<Box<dyn std::future::Future<Output = T> + Send>>;
 
-/// An executor.
 pub(super) struct Executor {
     /// What it is called.
     pub(super) id: &'static str,

@@ -152,7 +152,6 @@ fn parse_of(task: &Task) -> Result<Input> {
 enum Site {
     /// On this machine, in this directory.
     Here(PathBuf),
-    /// At a runner.
     Runner(TaskPlace),
 }
 

@@ -12,7 +12,6 @@ use crate::workflows::{NewRun, RunEnd, RunStatus, ScriptKind, TaskInput};
 
 /// The members of its input.
 const MEMBERS: &[&str] = &["run_id", "script", "arguments", "thread_id", "turn_id", "start_paused"];
-/// The members of a script in it.
 const SCRIPT_MEMBERS: &[&str] = &[
     "script_id",
     "name",

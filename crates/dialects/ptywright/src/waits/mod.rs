@@ -21,7 +21,6 @@ struct Pending {
 /// What a wait is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
-    /// An adapter.
     Adapter(String),
     /// A session, without an adapter.
     Session(String),

@@ -71,7 +71,6 @@ impl Effect {
 /// What clients may assume of a method.
 #[derive(Debug, Clone, Copy)]
 pub struct Traits {
-    /// The method.
     pub method: &'static str,
     /// The feature it belongs to.
     pub group: &'static str,

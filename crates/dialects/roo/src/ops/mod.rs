@@ -21,7 +21,6 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// It was done.
     pub(crate) fn done() -> Result<Outcome, Failure> {
         Self::of(&Done::YES)
     }

@@ -32,7 +32,6 @@ use crate::wire::{
 /// What a task is, as far as its events depend on it.
 #[derive(Clone, Debug)]
 pub(crate) struct About {
-    /// Its id.
     pub(crate) id: String,
     /// The directory it works in.
     pub(crate) root: PathBuf,
@@ -179,7 +178,6 @@ impl Task {
         self.tally.usage()
     }
 
-    /// Its tools.
     pub(crate) fn tools(&self) -> &ToolUsage {
         self.tally.tools()
     }

@@ -17,7 +17,6 @@ use crate::wire::{ClineSayTool, McpUse, SayTool, ToolName};
 pub(crate) enum Shown {
     /// By other messages than one of its own.
     Elsewhere,
-    /// As a command.
     Command(String),
     /// As tools, one for each file that is touched.
     Tools(Vec<ClineSayTool>),

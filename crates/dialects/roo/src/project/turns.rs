@@ -10,7 +10,6 @@ use crate::wire::{Ask, Change, ClineMessage, Event, Say};
 pub(crate) enum Boundary {
     /// It came to a result.
     Completed,
-    /// The provider failed.
     ProviderFailed,
     /// It made too many calls or mistakes.
     LimitReached,

@@ -16,7 +16,6 @@ use super::{FileChange, MAX_UNTRACKED, MAX_UNTRACKED_IN_ALL};
 /// What an unknown file contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Text.
     Text(String),
     /// Where a link leads.
     Link(Vec<u8>),

@@ -43,7 +43,6 @@ pub enum Against {
 /// What differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The files.
     pub files: Vec<ChangedFile>,
     /// The sum of it.
     pub stat: Stat,

@@ -54,7 +54,6 @@ pub enum HeadChange {
 pub struct RestoreOptions {
     /// How much.
     pub what: What,
-    /// And the head.
     pub head: HeadChange,
 }
 

@@ -327,7 +327,6 @@ async fn keep(
     Ok(scan)
 }
 
-/// Lists an index.
 pub(super) async fn list_index(
     repo: &Repository,
     index: &std::path::Path,

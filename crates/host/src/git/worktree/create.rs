@@ -55,7 +55,6 @@ pub struct NewWorktree {
 pub struct Created {
     /// Its top.
     pub path: PathBuf,
-    /// Its branch.
     pub branch: String,
     /// What the branch started from; None if there is no commit yet.
     pub base: Option<Oid>,
@@ -86,7 +85,6 @@ pub struct Planned {
     pub top: PathBuf,
     /// Where it will be.
     pub path: PathBuf,
-    /// Its branch.
     pub branch: String,
     /// The commit that the branch starts from, if there is one.
     pub base: Option<String>,

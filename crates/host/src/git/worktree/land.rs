@@ -35,7 +35,6 @@ pub struct LandRequest {
     pub worktree: PathBuf,
     /// The branch that gets them.
     pub into: String,
-    /// How.
     pub how: How,
     /// The message of a merge or of the one commit; a plain one if not said. With a message a
     /// merge is made even where the branch could just go forward.

@@ -63,7 +63,6 @@ pub(super) fn list(look: &Look<'_>, sheet: &mut Sheet, page: &List, area: Rect) 
     sheet.bar(Rect { width: body.right() - rows.x, ..rows }, Bar::List, scroll, shades);
 }
 
-/// A field to filter by.
 pub(super) fn filter_field(
     sheet: &mut Sheet,
     filter: &rookery_view::scene::pages::Field,

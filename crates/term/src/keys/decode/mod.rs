@@ -28,15 +28,12 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 /// Something that came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// A key.
     Key(KeyPress),
-    /// The mouse.
     Mouse(MouseEvent),
     /// The terminal got the keyboard, or lost it.
     Focus(bool),
     /// Text that was pasted.
     Paste {
-        /// The text.
         text: String,
         /// Whether it was longer.
         is_cut: bool,

@@ -21,7 +21,6 @@ pub type Mask<'a> = &'a dyn Fn(u64) -> Option<RowText>;
 pub struct TermNow<'a> {
     /// Its number.
     pub t: u64,
-    /// Its screen.
     pub screen: &'a Screen,
     /// The first row that the viewer shows; none follows the output.
     pub top: Option<u64>,

@@ -45,7 +45,6 @@ pub struct Context {
     pub query: String,
     /// The active tab.
     pub tab: Option<TerminalId>,
-    /// Its project.
     pub project: Option<ProjectId>,
     /// The active tab's directory; empty when there is none.
     pub cwd: String,

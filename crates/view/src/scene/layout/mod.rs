@@ -27,11 +27,9 @@ pub const SIDEBAR_WIDTH: f32 = 220.0;
 pub const SIDEBAR_BOUNDS: (f32, f32) = (160.0, 400.0);
 /// Height of the bands at the top and at the sidebar's bottom.
 pub const BAND_HEIGHT: f32 = 32.0;
-/// Height of a pill.
 pub const PILL_HEIGHT: f32 = 24.0;
 /// Narrowest and widest pill.
 pub const PILL_BOUNDS: (f32, f32) = (80.0, 220.0);
-/// Width of the palette.
 pub const PALETTE_WIDTH: f32 = 660.0;
 /// Greatest height of the palette.
 pub const PALETTE_HEIGHT: f32 = 500.0;
@@ -132,7 +130,6 @@ pub enum Hit {
     SidebarEdge,
     /// The bell that opens the inbox.
     Bell,
-    /// A pill.
     Pill(TerminalId),
     /// The sign for pills that are not visible.
     MorePills {
@@ -143,7 +140,6 @@ pub enum Hit {
     NewTab,
     /// A cell of a terminal.
     Cell {
-        /// Which terminal.
         terminal: TerminalId,
         /// Row of its view from the top.
         row: u16,
@@ -152,7 +148,6 @@ pub enum Hit {
     },
     /// Around the cells of a pane.
     Pane(TerminalId),
-    /// The header of a pane.
     PaneHeader(TerminalId),
     /// The sign that closes a pane.
     PaneClose(TerminalId),
@@ -212,7 +207,6 @@ pub enum Bar {
     Text,
 }
 
-/// Which field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldOf {
     /// The find bar.
@@ -231,7 +225,6 @@ pub enum FieldOf {
     Comment,
     /// A name that is edited in place.
     Name,
-    /// A setting.
     Setting,
     /// The field of a question over everything.
     Question,
@@ -244,7 +237,6 @@ pub enum StatusPart {
     Help,
     /// What waits.
     Waiting,
-    /// The size, and whose it is.
     Size,
 }
 

@@ -68,7 +68,6 @@ impl PaletteLayout {
 pub struct InboxLayout {
     /// The box.
     pub frame: Rect,
-    /// Its heading.
     pub heading: Rect,
     /// Entries in the scene's order, as many as fit.
     pub rows: Vec<Rect>,

@@ -43,11 +43,9 @@ pub(super) fn has_headers(scene: &Scene) -> bool {
 /// Where a pane lies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaneLayout {
-    /// Its terminal.
     pub terminal: TerminalId,
     /// All that is painted for it.
     pub frame: Rect,
-    /// Its cells.
     pub cells: GridArea,
     /// The part of its grid that they show.
     pub part: Part,

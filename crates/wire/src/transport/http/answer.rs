@@ -7,7 +7,6 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 
-/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     status: u16,
@@ -40,7 +39,6 @@ impl Answer {
         self
     }
 
-    /// Its status.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.status
@@ -53,7 +51,6 @@ impl Answer {
         named.next().map(|(_, value)| value.as_str())
     }
 
-    /// Its body.
     #[must_use]
     pub fn body(&self) -> &[u8] {
         &self.body

@@ -7,7 +7,6 @@ use hyper::{Version, http::request::Parts};
 /// Everything before the body of a request.
 #[derive(Default, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// The method.
     pub method: String,
     /// The target without its query.
     pub path: String,

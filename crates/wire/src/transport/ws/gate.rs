@@ -55,7 +55,6 @@ impl Gate {
         self
     }
 
-    /// The token.
     #[must_use]
     pub fn token(&self) -> &Token {
         &self.token

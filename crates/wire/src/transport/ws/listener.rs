@@ -32,7 +32,6 @@ impl Listener {
         self.0.local_addr()
     }
 
-    /// The gate.
     #[must_use]
     pub fn gate(&self) -> &Gate {
         self.0.site()

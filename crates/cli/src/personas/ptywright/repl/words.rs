@@ -1,6 +1,5 @@
 //! What the console understands besides Lua.
 
-/// For `:help` and `--help`.
 pub(super) const HELP: &str = r#"At the prompt:
   call("session.list", {})        call a method of the server
   session.create{program="bash"}  the same, shorter; also server, adapter, plugin

@@ -22,7 +22,6 @@ pub(crate) fn hook_command(program: &[String], event: &str) -> String {
 /// A command of a hook that reports to a Roost server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Called {
-    /// The program.
     pub(crate) program: PathBuf,
     /// Whether it is called as `rookery roostctl`, rather than under another name.
     pub(crate) is_rookery: bool,

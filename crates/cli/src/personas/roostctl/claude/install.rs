@@ -17,7 +17,6 @@ use crate::{
     personas::roostctl::target::{Env, non_empty, process_env},
 };
 
-/// Where the settings are.
 pub(in crate::personas::roostctl) fn settings_file(env: Env<'_>) -> Option<PathBuf> {
     let home = PathBuf::from(non_empty(env, "HOME")?);
     home.is_absolute().then(|| home.join(".config/roost/claude-settings.json"))
