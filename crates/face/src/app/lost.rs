@@ -82,9 +82,11 @@ impl App {
             return;
         }
         // A daemon that was stopped on purpose is not started by a letter within a word.
-        let before = self.typed_while_lost.replace(now).filter(|at| now < at + WORD);
+        let is_u = plain_char(press) == Some('u');
+        let before = self.typed_while_lost.filter(|at| now < at + WORD);
+        self.typed_while_lost = plain_char(press).filter(|_| !is_u).map(|_| now);
         let is_stopped = self.lost.as_ref().is_some_and(|lost| lost.stopping);
-        if plain_char(press) == Some('u') && !(is_stopped && before.is_some()) {
+        if is_u && !(is_stopped && before.is_some()) {
             self.push(Effect::StartDaemon);
             return;
         }

@@ -194,7 +194,11 @@ impl Runner {
                 }
                 signal = signals.next() => match signal {
                     Signal::End(signal) => return Ok(Ended::Signaled(signal)),
-                    Signal::Resized => self.resized(),
+                    Signal::Resized => {
+                        // It may have been smaller meanwhile, and lost what was written.
+                        self.encoder.forget();
+                        self.resized();
+                    }
                     Signal::Stop => {
                         tty.suspend().await;
                         self.writing = None;

@@ -247,6 +247,7 @@ fn threads_and_what_they_ask() {
     face.press_until("\r", || super::pages(&client) == [json!("thread")]);
     face.wait(MARK);
     check(&face);
+    face.wait("tab 1 waits");
     face.send("\t");
     face.wait("a approve  d deny…");
     // What hides in the name is spelled where one decides.
@@ -256,6 +257,7 @@ fn threads_and_what_they_ask() {
         check(&face);
     }
     face.send("\x1b");
+    face.wait("tab 1 waits");
     face.prefix("i");
     wait_page(&client, "inbox");
     face.wait("a approve  d deny…");
@@ -264,7 +266,9 @@ fn threads_and_what_they_ask() {
     face.step_until("\x1b[6~", || !face.pty.text().contains("more lines"));
     check(&face);
     face.press_until("a", || dir.read_dir().unwrap().next().is_some());
-    face.wait("something else");
+    // What was decided stays until one goes on.
+    face.wait("enter next");
+    face.press_until("\r", || face.pty.text().contains("1-3 choose"));
     check(&face);
     face.press_until("1", || {
         let list = client.call("rookery/requests/list", json!({}));

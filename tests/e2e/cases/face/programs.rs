@@ -82,7 +82,11 @@ fn an_editor_gets_keys_and_the_mouse() {
         text.lines().any(|line| line.split('│').nth(1).is_some_and(|row| row.trim() == "to"))
     });
     // Up and down, and a change that is taken back.
-    face.send("\x1b[Aix\x1b[B\x1b");
+    face.send("\x1b[Aix\x1b[B");
+    face.wait("-- INSERT --");
+    // ESC with a letter right behind it is that letter with Alt.
+    face.send("\x1b");
+    face.wait_gone("-- INSERT --");
     face.send("u");
     face.send(":wq\r");
     face.wait("ready> ");
