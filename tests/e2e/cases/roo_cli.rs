@@ -125,7 +125,7 @@ fn failures_say_what_to_do_next() {
         (&["messages", "nothing"][..], 1, &["no task nothing", "rookery roo history"][..]),
         (&["start", "--mode", "nowhere", "--config", CONFIG, "x"], 1, &["nowhere", "roo modes"]),
         (&["start", "--profile", "none", "x"], 1, &["no profile none", "roo profiles"]),
-        (&["start", "--config", "{", "x"], 2, &["no JSON", "@FILE"]),
+        (&["start", "--config", "{", "x"], 2, &["not valid JSON", "@FILE"]),
         (&["start", "--config", "[]", "x"], 2, &["must be a JSON object", "apiProvider"]),
         (&["profiles", "create", "default"], 1, &["already", "profiles update"]),
         (&["profiles", "delete", "default"], 1, &["last profile", "profiles create"]),

@@ -221,7 +221,7 @@ fn help_of_everything() {
           answer       Answer an agent's questions
           workflow     Run scripts that start child agents and combine their answers
           memory       Keep what agents should know in other threads as well
-          imports      Use files that a project has for other agents
+          imports      Import files that other agents left in a project
           skills       Manage the skills that agents can read
           media        Images and other files that threads use
           marketplace  Catalogs of plugins for coding agents

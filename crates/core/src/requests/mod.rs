@@ -254,8 +254,14 @@ impl Tx<'_> {
         if !is_kept {
             return;
         }
-        // What a client wanted by itself ends with this daemon; there is nothing to take up again.
-        if !request.asker.is_client() {
+        // What a client wanted by itself ends with this daemon; there is nothing to take up again, but for
+        // a decision that was given and may not have been carried out.
+        let is_decided = matches!(
+            &request.state,
+            RequestState::Settled(settled)
+                if matches!(settled.answer, Answer::Approved { .. } | Answer::Denied { .. })
+        );
+        if is_decided || !request.asker.is_client() {
             self.save(Change::RequestUpserted(Box::new(request.clone())));
         }
         let request = Box::new(request.clone());

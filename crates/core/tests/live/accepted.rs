@@ -225,7 +225,7 @@ async fn a_work_tree_that_went_meanwhile_is_told() {
     until(&world, || has_item(&world, "Checkpoint failed")).await;
     let item = &world.core.queue().list()[0];
     assert_eq!(item.session, SessionId::NONE);
-    assert!(item.subtitle.as_deref().unwrap().contains("no git work tree any more"), "{item:?}");
+    assert!(item.subtitle.as_deref().unwrap().contains("no longer a git work tree"), "{item:?}");
     assert!(world.core.checkpoints().get(checkpoint).is_err());
     assert_over(world).await;
 }

@@ -132,6 +132,7 @@ impl Runner {
             face: link::Face::Tui,
             name: options.name.clone(),
             size: link::Size { cols: layout.panes.cols, rows: layout.panes.rows },
+            within: options.around.own_terminal,
             single: layout.is_single,
             rights: options.look.then_some(Rights::Look),
             fit: options.follow.then_some(link::Fit::Follow),

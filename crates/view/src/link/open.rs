@@ -20,6 +20,9 @@ pub struct Open {
     /// `own` unless the face is a phone or may not type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
+    /// The terminal that the face itself runs in: it never takes the size of its pane there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<u64>,
     /// Whether a group shows one pane at a time.
     #[serde(skip_serializing_if = "is_false")]
     pub single: bool,

@@ -200,7 +200,7 @@ fn with_a_card_open() {
     face.wait("a approve  d deny…");
     face.press_until("a", || dir.join("made").exists());
     face.wait("Inbox  0 wait");
-    let lines = daemon.home().rookery(&["audit", "--json", "--by", "rookery"]).success();
+    let lines = daemon.home().rookery(&["audit", "--json"]).success();
     let approved = lines
         .lines()
         .filter(|line| serde_json::from_str::<Value>(line).unwrap()["verdict"] == "approved")

@@ -48,11 +48,11 @@ fn one_approval_is_settled_in_every_viewer_and_says_by_whom() {
     for face in [tui, window, phone] {
         let is_settled = |frame: &Value| frame["cards"][0]["state"] == "approved";
         let news = face.wait_frame(is_settled)["cards"][0].clone();
-        assert_eq!((&news["request"], &news["by"]), (&json!(id), &json!("rookery")), "{news}");
+        assert_eq!((&news["request"], &news["by"]), (&json!(id), &json!("t")), "{news}");
         assert!(news["at"].as_i64().unwrap() > 0);
         // Whoever opens it late sees the same.
         let late = face.call("rookery/view/card", json!({"request": id}));
-        assert_eq!((&late["state"], &late["by"]), (&json!("approved"), &json!("rookery")));
+        assert_eq!((&late["state"], &late["by"]), (&json!("approved"), &json!("t")));
     }
     rookery_testkit::wait_until("the file is there", rookery_testkit::PATIENCE, || {
         daemon.home().join("made").exists()

@@ -286,7 +286,11 @@ impl Play {
         self.input += 1;
         let n = self.input;
         self.view("focus", json!({"n": n, "has": true, "visible": true}));
-        self.viewer.pump();
+        // Where it is may have changed while it was hidden.
+        wait_until("it is shown again", PATIENCE, || {
+            self.viewer.pump();
+            self.viewer.mirror.input() >= n
+        });
         let place = self.viewer.mirror.scene().page.clone();
         let mut fresh = Watcher::open(
             &self.daemon,

@@ -193,12 +193,12 @@ fn who_may_not_type_changes_nothing_by_looking() {
         let open = json!({"versions": [1], "face": "tui", "name": "t", "place": place,
             "size": {"cols": 80, "rows": 24}});
         let opened = link.call("rookery/view/open", open);
-        opened["scene"]["strip"]["groups"][0]["tabs"][0]["badge"].clone()
+        opened["scene"]["strip"]["groups"][0]["tabs"][0]["badge"] == true
     };
-    assert_eq!(has_badge(&daemon), true);
+    assert!(has_badge(&daemon));
     full.call("rookery/view/focus", json!({"n": 2, "has": true}));
     full.wait_frame(|frame| shows(frame, "upZ^[[I"));
-    assert_eq!(has_badge(&daemon), false);
+    assert!(!has_badge(&daemon));
 }
 
 #[test]

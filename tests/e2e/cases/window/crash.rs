@@ -123,7 +123,7 @@ fn with_a_card_open() {
     assert!(!dir.join("made").exists());
     window.press_until("a", || dir.join("made").exists());
     window.wait("none waits", |seen| seen["waiting"] == 0);
-    let lines = daemon.home().rookery(&["audit", "--json", "--by", "rookery"]).success();
+    let lines = daemon.home().rookery(&["audit", "--json"]).success();
     let approved = lines
         .lines()
         .filter(|line| serde_json::from_str::<Value>(line).unwrap()["verdict"] == "approved")

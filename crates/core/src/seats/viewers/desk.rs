@@ -47,6 +47,7 @@ impl Seats {
                     device: new.device,
                     rights: new.rights,
                     fit,
+                    within: new.within,
                     room: new.room,
                     window: None,
                     is_single: new.is_single,

@@ -117,6 +117,8 @@ pub struct NewViewer {
     pub rights: ViewerRights,
     /// Whether terminals may take its size.
     pub fit: Fit,
+    /// The terminal that it runs in, if it is one of ours.
+    pub within: Option<TerminalId>,
     /// Its room for panes.
     pub room: Size,
     /// Whether it shows one pane at a time.
@@ -142,6 +144,8 @@ pub struct Viewer {
     pub rights: ViewerRights,
     /// Whether terminals may take its size.
     pub fit: Fit,
+    /// The terminal that it runs in: were that to have its size, both would shrink without end.
+    pub within: Option<TerminalId>,
     /// Its room for panes.
     pub room: Size,
     /// The window that it is, in logical points, if it is one.

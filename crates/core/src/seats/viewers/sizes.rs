@@ -136,6 +136,9 @@ impl World {
         let mut rooms = Rooms::new();
         for viewer in self.viewers.values().filter(|viewer| viewer.fit == Fit::Own) {
             for area in self.areas(viewer) {
+                if viewer.within.is_some_and(|within| within.get() == area.terminal) {
+                    continue;
+                }
                 let size = Size::new(area.rect.rows.max(1), area.rect.cols.max(1));
                 if let Ok(size) = size.map(|size| with_pixels(size, viewer)) {
                     let terminal = TerminalId::new(area.terminal);
@@ -216,7 +219,10 @@ impl Seats {
     /// Whether a viewer shows a terminal in room of its own.
     pub(crate) fn is_owned(&self, terminal: TerminalId) -> bool {
         let world = self.core.look();
-        let mut own = world.viewers.values().filter(|viewer| viewer.fit == Fit::Own);
+        let mut own = world
+            .viewers
+            .values()
+            .filter(|viewer| viewer.fit == Fit::Own && viewer.within != Some(terminal));
         own.any(|viewer| world.shown_by(viewer).contains(&terminal))
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn viewer(n: u8) -> Viewer {
         device: None,
         rights: ViewerRights::Full,
         fit: Fit::Own,
+        within: None,
         room: Size::DEFAULT,
         window: None,
         is_single: false,

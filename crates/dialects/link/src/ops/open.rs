@@ -1,7 +1,7 @@
 //! A viewer opens, says what it painted, and how it is looked at.
 
 use rookery_core::{Fit, NewViewer, Page};
-use rookery_model::Size;
+use rookery_model::{Size, TerminalId};
 use rookery_view::link::{
     self, Ack, Daemon, Done, Focus, Open, Opened, Pixels, Resize, Resync, Rights, VERSION, bound,
     wants,
@@ -44,6 +44,7 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         device: cx.device.clone(),
         rights: make::core_rights(rights),
         fit: params.fit.map_or(Fit::Own, make::core_fit),
+        within: params.within.map(TerminalId::new),
         room,
         is_single: params.single,
         page: place,

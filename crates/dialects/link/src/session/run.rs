@@ -15,7 +15,7 @@ use rookery_view::link::differ::TermNow;
 use rookery_view::link::{self, Bye, Clip, ClipTarget, Ended, Found, Frame, Owner};
 use rookery_wire::{ConnectionHandle, rpc};
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::notices::Notices;
 use super::rows::Masked;
@@ -24,6 +24,9 @@ use super::{Entered, Opened, Session, State, cards, scene};
 use crate::ops::terminal::go_on;
 
 /// How long a redraw may take to be whole before it is sent.
+/// How long a stop is waited for to say whether another daemon follows.
+const WORD: Duration = Duration::from_secs(1);
+
 const REDRAW: Duration = Duration::from_millis(2);
 /// A change of more rows than this is taken to be a redraw.
 const FEW_ROWS: usize = 3;
@@ -86,6 +89,14 @@ pub(crate) fn start(
             }),
             () = over.cancelled() => None,
             bye = runner.run() => bye,
+        };
+        let bye = match bye {
+            // The news ended before the word about it came.
+            Some(Bye::Stopping) => match timeout(WORD, seats.goodbye(viewer)).await {
+                Ok(Goodbye::Restarting) => Some(Bye::Restarting),
+                _ => bye,
+            },
+            bye => bye,
         };
         if let Some(bye) = bye {
             runner.say_goodbye(bye);
