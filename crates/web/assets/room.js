@@ -29,7 +29,9 @@ export const room = {
       return;
     }
     const active = document.activeElement;
-    if (!isAsked && active && active !== document.body && (isField(active) || active.closest("#sidebar, #head, #status"))) return;
+    // A field of a page that was just left has the keyboard until the browser takes it away.
+    const isShown = active && active !== document.body && active.getClientRects().length > 0;
+    if (!isAsked && isShown && (isField(active) || active.closest("#sidebar, #head, #status"))) return;
     // On a touch screen the keyboard comes by its key or a field, and never by a tap on text.
     if (this.selection.range || this.isTouch()) return;
     if (this.terminal !== null) this.keyboard.focus();

@@ -241,8 +241,18 @@ fn attack_no_configuration_of_a_runner_runs_a_program_unasked() {
             ("runners/session", json!({"ensure": true})),
             ("tasks/submit", json!({"executorId": "process", "input": input})),
         ] {
-            let error = peer.refused(method, params);
-            assert_eq!(error["code"], -32004, "{method}: {config}: {error}");
+            if *provider == "git-worktree" {
+                let error = peer.refused(method, params);
+                assert_eq!(error["code"], -32004, "{method}: {config}: {error}");
+                continue;
+            }
+            // As with any program that is not known: it is asked about, and a denial is the end of it.
+            let id = peer.post(method, params);
+            let asked = peer.wait_told("session/approvalRequested");
+            let answer = json!({"approvalId": asked["approvalId"], "approved": false});
+            peer.call("session/resolve_approval", answer);
+            let refused = peer.reply(id);
+            assert!(refused["error"].is_object(), "{method}: {config}: {refused}");
         }
     }
     let runner = json!({"providerId": "git-worktree", "config": {"repo": repo, "setup": [touch]}});

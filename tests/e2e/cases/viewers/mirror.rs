@@ -274,9 +274,16 @@ impl Play {
             self.print(t, &format!("\x18\x1b[?2026l\x1b]2;{mark}\x07"));
         }
         let client = self.daemon.client();
-        wait_until("all output was read", PATIENCE, || {
-            self.terminals.iter().all(|t| client.terminal(*t)["title"] == mark.as_str())
-        });
+        let until = Instant::now() + PATIENCE;
+        while !self.terminals.iter().all(|t| client.terminal(*t)["title"] == mark.as_str()) {
+            let all: Vec<Value> = self.terminals.iter().map(|t| client.terminal(*t)).collect();
+            // A name that was on its way when they were taken back.
+            for one in all.iter().filter(|one| one["renamed"] == true) {
+                let rename = json!({"terminal": one["id"], "title": ""});
+                let _ = client.try_call("rookery/terminals/rename", rename);
+            }
+            assert!(Instant::now() < until, "{mark} was not read: {all:?}");
+        }
     }
 
     /// One that opens now and goes where the other is sees the same.

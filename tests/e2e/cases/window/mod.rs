@@ -221,6 +221,9 @@ impl<'a> Window<'a> {
     }
 
     fn keys(&self, keys: &[&str]) {
+        if keys.is_empty() {
+            return;
+        }
         let mut args = vec!["key", "--clearmodifiers", "--delay", "4"];
         args.extend(keys);
         self.xdotool(&args);
