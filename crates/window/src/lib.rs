@@ -58,6 +58,8 @@ pub struct Options {
     pub page: Option<Page>,
     /// Where the user's settings lie, as it is shown.
     pub settings_file: String,
+    /// Where a thread begins that is in no project.
+    pub cwd: String,
     /// Agents that are installed, for the empty page.
     pub agents: Vec<String>,
     /// Starts a daemon, unless there is one.

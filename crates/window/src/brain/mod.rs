@@ -80,6 +80,7 @@ impl Brain {
             is_window: true,
             settings_file: options.settings_file.clone(),
             agents: options.agents.clone(),
+            cwd: options.cwd.clone(),
             ..Surroundings::default()
         };
         let mut app = App::new((100, 30), around);

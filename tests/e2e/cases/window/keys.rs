@@ -69,9 +69,9 @@ fn keys_of_roost_do_what_they_say() {
     shows(first);
     window.keys(&["ctrl+2"]);
     shows(second);
-    window.keys(&["alt+shift+bracketright"]);
-    shows(first);
     window.keys(&["alt+shift+bracketleft"]);
+    shows(first);
+    window.keys(&["alt+shift+bracketright"]);
     shows(second);
     window.keys(&["alt+shift+l"]);
     shows(first);

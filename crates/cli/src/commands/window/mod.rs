@@ -157,6 +157,7 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
         page: args.page.map(tui::page),
         settings_file: tui::shortened(&homes.roost_config()),
         agents: tui::installed_agents(),
+        cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
         start: Arc::new(start),
         open: Arc::new(|uri| {
             Box::pin(async move {
