@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rookery_view::link::{self, Bye, Found, Open, Tone};
 
-use crate::app::{App, Ask, Cx, Effect, Input, Lost, moves};
+use crate::app::{App, Ask, Cx, Effect, Input, Lost, Moves, moves};
 use crate::calls::{Calls, Job, refusal, wire_key};
 use crate::client::{Face, News};
 use crate::mirror::Changed;
@@ -189,8 +189,8 @@ impl Driver {
                 }
                 Effect::Call(ask, method, params) => {
                     let ask = match moves(&ask, method, &params) {
-                        true => Ask::Moving(Box::new(ask)),
-                        false => ask,
+                        Moves::Nothing => ask,
+                        Moves::Rows | Moves::Place => Ask::Moving(Box::new(ask)),
                     };
                     self.calls.call(self.face.client(), ask, method, params).await;
                 }

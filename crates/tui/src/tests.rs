@@ -830,3 +830,24 @@ fn places_below_the_home_directory_are_short() {
     bench.app.around.home = String::new();
     assert_eq!(bench.app.place_name("/home/ada"), "/home/ada");
 }
+
+#[test]
+fn enter_takes_the_row_of_what_was_typed() {
+    let mut bench = Bench::new();
+    let row = |id: &str| PaletteRow { id: id.to_owned(), ..PaletteRow::default() };
+    let palette = Palette { rows: vec![row("find"), row("new_tab")], ..Palette::default() };
+    bench.fixed.scene.palette = Some(Some(palette.clone()));
+    let made = ahead(&mut bench, &["n", "e", "enter", "x"]);
+    // Letters do not wait for each other; Enter waits for the rows, and what follows for Enter.
+    let asked: Vec<Value> = calls(&made).into_iter().map(|(_, params)| params).collect();
+    assert_eq!(asked, [json!({"query": "n"}), json!({"query": "ne"})]);
+    assert_eq!(answer(&mut bench), []);
+    assert_eq!(answer(&mut bench), [Effect::Input(Input::Fence)]);
+    bench.app.fenced(7);
+    let found = Palette { rows: vec![row("new_tab")], query: "ne".to_owned(), ..palette };
+    bench.fixed.scene.palette = Some(Some(found));
+    bench.step(|app, cx| app.accepted(cx, 7));
+    let made = bench.app.take_effects();
+    assert_eq!(calls(&made)[0].1, json!({"activate": null}), "{made:?}");
+    assert_eq!(typed_keys(&made), Vec::<String>::new());
+}

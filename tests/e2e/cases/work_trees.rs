@@ -331,7 +331,7 @@ fn only_work_trees_that_are_there_are_kept() {
     let id = made["id"].as_str().unwrap();
     fs::remove_dir_all(&linked).unwrap();
     let said = run_in(&daemon, &repo, &["checkpoint", "restore", id]).failure(1);
-    assert!(said.contains("no git work tree any more"), "{said}");
+    assert!(said.contains("is no longer a git work tree"), "{said}");
     run_in(&daemon, &repo, &["checkpoint", "delete", id]).success();
     assert_eq!(git(&repo, &["for-each-ref", "refs/rookery"]).lines().count(), 1);
     let left = run_in(&daemon, &repo, &["checkpoint", "list", "--json"]).json();

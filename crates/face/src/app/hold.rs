@@ -34,17 +34,39 @@ pub(super) struct Hold {
     /// The numbered input after the last of them.
     fence: Option<u64>,
     typed: VecDeque<Typed>,
+    /// Something else than the rows of the palette changes.
+    is_place: bool,
 }
 
-/// Whether a call changes what the next key is for.
-pub(crate) fn moves(ask: &Ask, method: &str, params: &Value) -> bool {
+impl Hold {
+    /// Whether this goes on while only rows of the palette change.
+    fn passes(&self, typed: &Typed) -> bool {
+        let is_enter = matches!(typed, Typed::Key(press) if is(press, Special::Enter));
+        !self.is_place && self.typed.is_empty() && !is_enter
+    }
+}
+
+/// What a call changes for the next key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moves {
+    Nothing,
+    /// Which row of the palette Enter takes; letters go on into its query.
+    Rows,
+    /// Where keys go.
+    Place,
+}
+
+/// What a call changes for the next key.
+pub(crate) fn moves(ask: &Ask, method: &str, params: &Value) -> Moves {
     let has = |words: &[&str]| words.iter().any(|word| params.get(word).is_some());
-    match method {
+    let is_place = match method {
         method::GO | method::ACT | method::EDIT | method::CONFIRM => true,
         method::PANE => has(&["split", "focus", "move", "break"]),
+        method::PALETTE if has(&["query", "move", "select"]) => return Moves::Rows,
         method::PALETTE => has(&["open", "activate", "back", "close"]),
         _ => *ask == Ask::Opened,
-    }
+    };
+    if is_place { Moves::Place } else { Moves::Nothing }
 }
 
 /// Whether a key alone does nothing on a page but leave it.
@@ -53,10 +75,11 @@ fn leaves(press: &KeyPress) -> bool {
 }
 
 impl App {
-    /// A call is made that changes where keys go.
-    pub(super) fn hold_on(&mut self) {
+    /// A call is made that changes where keys go, or which row Enter takes.
+    pub(super) fn hold_on(&mut self, moves: Moves) {
         let from = self.last_page.clone();
         let hold = self.hold.get_or_insert_with(|| Hold { from, ..Hold::default() });
+        hold.is_place |= moves == Moves::Place;
         hold.answers += 1;
         hold.fence = None;
     }
@@ -70,9 +93,13 @@ impl App {
             self.arrive(cx);
         }
         let Some(hold) = &mut self.hold else { return false };
+        let typed = typed();
+        if hold.passes(&typed) {
+            return false;
+        }
         let since = *hold.since.get_or_insert(cx.now);
         if cx.now < since + LONGEST && hold.typed.len() < MOST {
-            hold.typed.push_back(typed());
+            hold.typed.push_back(typed);
         } else {
             self.hold = None;
             self.push(Effect::Bell);

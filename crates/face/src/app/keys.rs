@@ -279,8 +279,7 @@ impl App {
         if self.lost.is_some() {
             return self.warn("not sent");
         }
-        if self.question.is_none() && self.hold.is_some() {
-            self.keeps(cx, || Typed::Paste(text, is_cut));
+        if self.question.is_none() && self.keeps(cx, || Typed::Paste(text.clone(), is_cut)) {
             return;
         }
         self.note = None;

@@ -22,7 +22,7 @@ pub(crate) use effect::json;
 pub use effect::{Ask, CallError, Effect, Input, Reply};
 pub use field::{Edited, Field, plain_char, typed};
 pub use find::FindBar;
-pub(crate) use hold::moves;
+pub(crate) use hold::{Moves, moves};
 pub use keys::renamed;
 pub(crate) use keys::{READ_ONLY, is, is_ctrl};
 pub use lost::Lost;
@@ -353,8 +353,9 @@ impl App {
     /// Calls a method; its answer comes back with what it is for.
     pub fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
         let params = json(params);
-        if hold::moves(&ask, method, &params) {
-            self.hold_on();
+        let moves = hold::moves(&ask, method, &params);
+        if moves != Moves::Nothing {
+            self.hold_on(moves);
             if matches!(method, method::GO | method::ACT | method::PANE) {
                 // The prompt of a new thread goes out of the way; what is written in it stays.
                 self.pages.new_thread.is_open = false;

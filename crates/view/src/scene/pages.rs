@@ -186,6 +186,8 @@ pub struct Thread {
     pub items: Arc<Vec<ThreadItem>>,
     /// Whether there are older ones.
     pub has_older: bool,
+    /// Messages to the running turn that it has not taken up yet.
+    pub steers: Vec<String>,
     /// The selected item, while the keyboard is among them.
     pub at: Option<usize>,
     /// Items that are unfolded, by id.

@@ -93,6 +93,7 @@ pub(super) fn thread(app: &App, own: &Own) -> Thread {
         head: Arc::new(page.head.clone()),
         items: Arc::new(page.items().to_vec()),
         has_older: page.has_older(),
+        steers: page.steers().map(line).collect(),
         at: page.at,
         open: page.unfolded().clone(),
         scroll: points(page.scroll),

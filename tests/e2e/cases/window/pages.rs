@@ -102,16 +102,17 @@ fn a_thread_is_begun_steered_and_stopped() {
     let list = roder.call("thread/list", json!({}));
     let thread = list["data"][0]["id"].as_str().unwrap().to_owned();
     window.types("also this");
+    window.wait("it can be sent", |seen| seen["places"]["Button(Send)"].is_array());
     window.keys(&["Return"]);
-    wait_until("it was steered", PATIENCE, || {
-        roder.stored(&thread).to_string().contains("also this")
-    });
+    window.wait("it is sent", |seen| seen["places"]["Button(Stop)"].is_array());
     let is_running = |roder: &mut crate::roder_link::Peer| {
         let stored = roder.stored(&thread);
         stored["turns"].as_array().unwrap().iter().any(|turn| turn["status"] == "inProgress")
     };
     window.keys(&["Escape", "Escape"]);
     wait_until("it was stopped", PATIENCE, || !is_running(&mut roder));
+    // The turn never took it up; it is kept all the same.
+    assert!(roder.stored(&thread).to_string().contains("also this"));
 }
 
 fn repository(daemon: &TestDaemon) -> std::path::PathBuf {

@@ -1,6 +1,6 @@
 //! A conversation: what was said and done, what is being written, and the composer below it.
 
-use rookery_view::link::{ItemKind, ThreadItem};
+use rookery_view::link::{Block, ItemKind, Span, ThreadItem};
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Rect};
 use rookery_view::scene::pages::{Button, Card, NewThread, Thread};
 
@@ -117,6 +117,9 @@ fn items(sheet: &mut Sheet, page: &Thread, place: Rect, now: i64, shades: &Shade
         }
         y += GAP + 3.0;
     }
+    for text in &page.steers {
+        y += steer(sheet, text, Rect { y, ..place }, shades) + GAP + 3.0;
+    }
     y - place.y + 8.0
 }
 
@@ -176,11 +179,26 @@ fn one(
 /// What a person said stands at the right, in a bubble.
 fn user(sheet: &mut Sheet, index: usize, item: &ThreadItem, place: Rect, shades: &Shades) -> f32 {
     let blocks = item.blocks.as_deref().unwrap_or_default();
+    let rect = bubble(sheet, blocks, place, shades);
+    sheet.hit(rect, Hit::Item(index));
+    rect.height
+}
+
+/// A message that the turn has not taken up yet: the same bubble, and that it was sent.
+fn steer(sheet: &mut Sheet, text: &str, place: Rect, shades: &Shades) -> f32 {
+    let spans = vec![Span { text: text.to_owned(), ..Span::default() }];
+    let rect = bubble(sheet, &[Block::Paragraph { spans }], place, shades);
+    let below = Rect { y: rect.bottom() + 2.0, height: 16.0, ..place };
+    sheet.label("sent", below, Side::Right, Ink::new(shades.faint, SMALL));
+    rect.height + 18.0
+}
+
+fn bubble(sheet: &mut Sheet, blocks: &[Block], place: Rect, shades: &Shades) -> Rect {
     let most = (place.width * 0.8).round();
     // As wide as what is in it: drawn once to one side to learn that.
-    let widest = |blocks: &[rookery_view::link::Block]| -> f32 {
-        let line = |block: &rookery_view::link::Block| match block {
-            rookery_view::link::Block::Paragraph { spans } => {
+    let widest = |blocks: &[Block]| -> f32 {
+        let line = |block: &Block| match block {
+            Block::Paragraph { spans } => {
                 let text: String = spans.iter().map(|span| span.text.as_str()).collect();
                 text.lines().map(|line| fonts::width(line, fonts::SANS, TEXT)).fold(0.0, f32::max)
             }
@@ -196,8 +214,7 @@ fn user(sheet: &mut Sheet, index: usize, item: &ThreadItem, place: Rect, shades:
     let rect = Rect { height: text + 18.0, ..bubble };
     sheet.round(rect, 10.0, color(shades.raised));
     prose::blocks(sheet, blocks, inner, shades);
-    sheet.hit(rect, Hit::Item(index));
-    rect.height
+    rect
 }
 
 /// A call of a tool: one line, and what came of it while it is unfolded.
