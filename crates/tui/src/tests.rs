@@ -851,3 +851,19 @@ fn enter_takes_the_row_of_what_was_typed() {
     assert_eq!(calls(&made)[0].1, json!({"activate": null}), "{made:?}");
     assert_eq!(typed_keys(&made), Vec::<String>::new());
 }
+
+#[test]
+fn a_message_typed_before_its_thread_was_seen_is_kept_and_not_sent() {
+    let mut bench = Bench::new();
+    bench.step(|app, cx| app.changed(cx));
+    bench.app.go(Page::Thread { thread: "t1".to_owned() });
+    ahead(&mut bench, &["h", "i", "enter", "!"]);
+    bench.fixed.scene.page = Some(Page::Thread { thread: "t1".to_owned() });
+    bench.step(|app, cx| app.changed(cx));
+    answer(&mut bench);
+    bench.app.fenced(1);
+    bench.step(|app, cx| app.accepted(cx, 1));
+    let made = bench.app.take_effects();
+    assert!(calls(&made).iter().all(|(name, _)| *name != method::THREAD_SEND), "{made:?}");
+    assert_eq!(bench.app.pages.thread.composer.text(), "hi!");
+}

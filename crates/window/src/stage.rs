@@ -312,9 +312,12 @@ impl Shown {
 fn places(picture: &Picture) -> serde_json::Value {
     let middle = |rect: Rect| json!([rect.x + rect.width / 2.0, rect.y + rect.height / 2.0]);
     let named = picture.plan.places().filter_map(|(rect, hit)| match hit {
-        Hit::Button(_) | Hit::ItemButton(..) | Hit::Field(..) | Hit::Row(_) | Hit::Item(_) => {
-            Some((format!("{hit:?}"), middle(rect)))
-        }
+        Hit::Button(_)
+        | Hit::ItemButton(..)
+        | Hit::Field(..)
+        | Hit::Row(_)
+        | Hit::Item(_)
+        | Hit::Line(_) => Some((format!("{hit:?}"), middle(rect))),
         _ => None,
     });
     serde_json::Value::Object(named.collect())

@@ -133,7 +133,7 @@ impl App {
     }
 
     /// The picture shows the new place. A program there gets what was typed; a page gets nothing that
-    /// was typed before it was seen.
+    /// was typed before it was seen, but letters of a message.
     pub fn arrive(&mut self, cx: &Cx<'_>) {
         let Some(mut hold) = self.hold.take() else { return };
         let page = App::page(cx);

@@ -79,7 +79,13 @@ impl App {
             return self.sidebar_key(cx, press);
         }
         if self.is_unseen && !self.pages.new_thread.is_open {
-            return;
+            // A message decides nothing before Enter, so it is not lost.
+            let is_message = matches!(App::page(cx), Page::Thread { .. })
+                && self.pages.thread.at.is_none()
+                && super::field::typed(press).is_some();
+            if !is_message {
+                return;
+            }
         }
         if self.pages.new_thread.is_open || !matches!(App::page(cx), Page::Workspace { .. }) {
             return self.page_key(cx, press);

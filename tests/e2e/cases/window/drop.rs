@@ -1,5 +1,7 @@
 //! Files that are dropped by another program, as the protocol of X11 desktops has it (XDND).
 
+use std::fs;
+
 use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
 use x11rb::{
     COPY_FROM_PARENT,
@@ -16,7 +18,7 @@ use x11rb::{
     wrapper::ConnectionExt as _,
 };
 
-use super::{BYTES, Display, Window, bytes_of};
+use super::{Display, Window};
 
 /// A program from which something is dragged.
 struct Source {
@@ -108,17 +110,22 @@ fn files_that_are_dropped_are_typed_as_quoted_paths() {
     let daemon = TestDaemon::start();
     let Some(display) = Display::start() else { return };
     let client = daemon.client();
-    let id = client.open_sh(BYTES);
+    let id = client.open_sh("stty raw -echo; echo go; exec cat");
     client.wait_text(id, "go");
     let window = Window::open(&daemon, &display);
     window.wait("the terminal is shown", |seen| seen["terminal"] == id);
-    let source = Source::on(&display, "file:///tmp/a%20b\r\nfile:///tmp/c\r\n".to_owned());
+    // Only files that are there are dropped.
+    let dir = fs::canonicalize(daemon.home().path()).unwrap();
+    let dir = dir.to_str().unwrap();
+    for name in ["a b", "c"] {
+        fs::write(format!("{dir}/{name}"), "").unwrap();
+    }
+    let source = Source::on(&display, format!("file://{dir}/a%20b\r\nfile://{dir}/c\r\n"));
     let target: Id = window.id.parse().unwrap();
     let aware = source.atom("XdndAware");
     let told = source.x.get_property(false, target, aware, AtomEnum::ATOM, 0, 1).unwrap();
     assert!(told.reply().unwrap().value32().is_some(), "it takes what is dropped");
     source.drop_on(target, (600, 400));
-    let wanted: Vec<String> =
-        "'/tmp/a b' /tmp/c ".bytes().map(|byte| format!("{byte:02x}")).collect();
-    wait_until("both paths arrived", PATIENCE, || bytes_of(&client, id) == wanted.join(" "));
+    let wanted = format!("'{dir}/a b' {dir}/c");
+    wait_until("both paths arrived", PATIENCE, || client.screen(id).contains(&wanted));
 }

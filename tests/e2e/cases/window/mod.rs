@@ -13,6 +13,7 @@ mod settings;
 mod wayland;
 
 use std::{
+    cell::Cell,
     fs,
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -69,7 +70,7 @@ fn has(needs: &[(&str, &str)]) -> bool {
 struct Display {
     home: Home,
     name: String,
-    _manager: Running,
+    managers: Vec<Running>,
     _server: Running,
 }
 
@@ -87,12 +88,14 @@ impl Display {
         let mut number = String::new();
         BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut number).unwrap();
         let name = format!(":{}", number.trim());
-        let mut manager = home.command("openbox");
-        manager.env("DISPLAY", &name).stdout(Stdio::null()).stderr(Stdio::null());
-        let manager = Running(manager.spawn().unwrap());
-        let display = Display { home, name, _manager: manager, _server: server };
-        // Only a window manager says which windows there are.
+        let mut display = Display { home, name, managers: Vec::new(), _server: server };
+        // Only a window manager says which windows there are. One that gave up is started again.
         wait_until("the window manager is there", PATIENCE, || {
+            if display.managers.last_mut().is_none_or(Running::has_ended) {
+                let mut manager = display.command("openbox");
+                manager.stdout(Stdio::null()).stderr(Stdio::null());
+                display.managers.push(Running(manager.spawn().unwrap()));
+            }
             display.run("xdotool", &["get_num_desktops"]).status.success()
         });
         Some(display)
@@ -156,6 +159,8 @@ struct Window<'a> {
     child: Running,
     trace: Trace,
     id: String,
+    /// Where the pointer is in it.
+    pointer: Cell<Option<(i32, i32)>>,
 }
 
 impl<'a> Window<'a> {
@@ -175,7 +180,7 @@ impl<'a> Window<'a> {
         let mut command = display.command_of(home, rookery_binary());
         command.arg("window").arg("--trace").arg(&trace).args(args).envs(env.iter().copied());
         let child = Running(command.spawn().unwrap());
-        let mut window = Window { display, child, trace: Trace(trace), id: String::new() };
+        let mut window = Window { display, child, trace: Trace(trace), id: String::new(), pointer: Cell::new(None) };
         window.wait("a first picture", |_| true);
         let found = window.xdotool(&["search", "--sync", "--onlyvisible", "--class", "rookery"]);
         window.id = found.lines().last().unwrap().trim().to_owned();
@@ -245,6 +250,10 @@ impl<'a> Window<'a> {
     }
 
     fn moves(&self, x: i32, y: i32) {
+        // A move to where the pointer is already would be waited for until it gives up.
+        if self.pointer.replace(Some((x, y))) == Some((x, y)) {
+            return;
+        }
         let (x, y) = (x.to_string(), y.to_string());
         self.xdotool(&["mousemove", "--sync", "--window", &self.id, &x, &y]);
     }

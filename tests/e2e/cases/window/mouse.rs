@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
+use rookery_testkit::{Home, PATIENCE, TestDaemon, wait_until};
 use serde_json::{Value, json};
 
 use super::{Display, Window, cell, terminals};
@@ -138,7 +138,7 @@ fn programs_get_the_wheel_and_the_mouse_and_shift_keeps_it() {
     let bytes = || client.screen(id).split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
     window.clicks(600, 300, "4");
     wait_until("arrows arrive", PATIENCE, || bytes() == "1b 5b 41 1b 5b 41 1b 5b 41");
-    let mouse = r"stty raw -echo; printf '\033[?1000;1006hwords\n'; exec od -An -c -w16 -v";
+    let mouse = r"stty raw -echo; printf '\033[?1000;1006hwords\n'; exec od -An -c -w1 -v";
     let id = client.open_sh(mouse);
     client.wait_text(id, "words");
     window.keys(&["ctrl+2"]);
@@ -160,7 +160,12 @@ fn programs_get_the_wheel_and_the_mouse_and_shift_keeps_it() {
 
 #[test]
 fn a_link_is_opened_with_its_modifier() {
-    let daemon = TestDaemon::start();
+    // The window manager of these tests keeps clicks with Alt for itself.
+    let home = Home::new();
+    let dir = home.join("config/roost");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("config.conf"), "link-modifier = ctrl\n").unwrap();
+    let daemon = TestDaemon::start_in(home);
     let Some(display) = Display::start() else { return };
     let client = daemon.client();
     let bin = daemon.home().join("bin");
@@ -175,9 +180,9 @@ fn a_link_is_opened_with_its_modifier() {
     window.wait("the terminal is shown", |seen| seen["terminal"] == id);
     let (x, y) = cell(10, 0);
     window.clicks(x, y, "1");
-    window.xdotool(&["keydown", "alt"]);
+    window.xdotool(&["keydown", "ctrl"]);
     window.xdotool(&["click", "1"]);
-    window.xdotool(&["keyup", "alt"]);
+    window.xdotool(&["keyup", "ctrl"]);
     wait_until("the address was opened", PATIENCE, || {
         fs::read_to_string(&opened).is_ok_and(|text| text == "https://example.org/page\n")
     });
@@ -266,7 +271,7 @@ fn menus_do_what_their_rows_say() {
     choose((220 + 40, STRIP), 1);
     window.wait("two panes", |seen| seen["panes"] == 2);
     // A pane: the last row closes it.
-    choose((900, 300), 8);
+    choose((900, 300), 9);
     wait_until("it is closed", PATIENCE, || terminals(&client) == [first]);
     window.wait("one pane", |seen| seen["panes"] == 1);
     // A project: its second row is a new tab.

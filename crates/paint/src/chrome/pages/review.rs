@@ -23,8 +23,9 @@ pub(super) fn review(look: &Look<'_>, sheet: &mut Sheet, page: &Review, area: Re
     let shades = &look.shades;
     let sum =
         |of: fn(&rookery_view::link::DiffFile) -> u32| -> u32 { page.files.iter().map(of).sum() };
+    let noun = if page.files.len() == 1 { "file" } else { "files" };
     let aside = format!(
-        "{} files   +{} −{}",
+        "{} {noun}   +{} −{}",
         page.files.len(),
         sum(|file| file.added),
         sum(|file| file.removed)
