@@ -251,6 +251,17 @@ pub enum RequestChange {
     Settled(Box<Request>, Mode),
 }
 
+impl RequestChange {
+    /// The request that it is about.
+    pub fn request(&self) -> &Request {
+        match self {
+            RequestChange::Asked(request)
+            | RequestChange::Part(request)
+            | RequestChange::Settled(request, _) => request,
+        }
+    }
+}
+
 /// What happens to runners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerChange {

@@ -117,8 +117,8 @@ async fn pass(cx: &Cx, batch: Vec<News>, held: &mut VecDeque<News>) -> Result<()
     Ok(())
 }
 
-/// Whether news are what a request of the families of workflows, tasks, runners and teams does itself. What
-/// a turn does that a team's request started is behind its reply, as every turn is.
+/// Whether news are what a request of the families of workflows, tasks, runners and teams does itself, or what
+/// it asks. What a turn does that a team's request started is behind its reply, as every turn is.
 fn is_of_family(news: &News, is_holding_team: bool) -> bool {
     let change = match news.notice().map(|notice| &notice.body) {
         Some(
@@ -129,6 +129,8 @@ fn is_of_family(news: &News, is_holding_team: bool) -> bool {
             | NoticeBody::Marketplace(_)
             | NoticeBody::Media(_),
         ) => return true,
+        // The reply may wait for its answer, as where a runner of a thread wants to run its set-up.
+        Some(NoticeBody::Request(change)) => return change.request().asker.turn().is_none(),
         Some(NoticeBody::Memory(change)) => return memories::is_own(change),
         Some(NoticeBody::Team(change)) if is_holding_team => change,
         _ => return false,

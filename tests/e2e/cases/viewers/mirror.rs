@@ -54,13 +54,14 @@ impl Watcher {
 }
 
 /// What a person would see of a terminal. Numbers of styles and links are each viewer's own.
-fn seen(term: &MirrorTerm) -> String {
+fn seen(term: &MirrorTerm, scene: &Scene) -> String {
     let owner = term.owner.as_ref().map(|owner| owner.viewer);
     let mut out = format!(
         "epoch {} {:?} {:?} {:?} modes {} {:?} owner {owner:?}\n",
         term.epoch, term.size, term.view, term.cursor, term.modes, term.ended
     );
-    let own = term.style(0).map(|style| (style.ink, style.ground));
+    let of_theme = scene.theme.as_ref().map(|theme| (theme.foreground, theme.background));
+    let own = term.style(0).map(|style| (style.ink, style.ground)).or(of_theme);
     let _ = writeln!(out, "default {own:?}");
     let rows = term.rows().count();
     assert_eq!(rows, usize::from(term.size.rows), "every row of the view is there");
@@ -84,9 +85,10 @@ fn shown(watcher: &Watcher) -> (Scene, Vec<(u64, Option<String>)>) {
     }
     let term = |t: u64| {
         let term = watcher.mirror.term(t).filter(|term| has_all_rows(term));
-        (t, term.map(seen))
+        (t, term.map(|term| seen(term, &scene)))
     };
-    (scene, watcher.panes().into_iter().map(term).collect())
+    let terms = watcher.panes().into_iter().map(term).collect();
+    (scene, terms)
 }
 
 fn has_all_rows(term: &MirrorTerm) -> bool {
