@@ -180,7 +180,13 @@ impl<'a> Window<'a> {
         let mut command = display.command_of(home, rookery_binary());
         command.arg("window").arg("--trace").arg(&trace).args(args).envs(env.iter().copied());
         let child = Running(command.spawn().unwrap());
-        let mut window = Window { display, child, trace: Trace(trace), id: String::new(), pointer: Cell::new(None) };
+        let mut window = Window {
+            display,
+            child,
+            trace: Trace(trace),
+            id: String::new(),
+            pointer: Cell::new(None),
+        };
         window.wait("a first picture", |_| true);
         let found = window.xdotool(&["search", "--sync", "--onlyvisible", "--class", "rookery"]);
         window.id = found.lines().last().unwrap().trim().to_owned();
