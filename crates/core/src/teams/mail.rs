@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use rookery_agent::turn::Message as Said;
-use rookery_model::{Error, ErrorKind, Result, TeamId, ThreadId, TurnId};
+use rookery_model::{Error, ErrorKind, Result, TeamId, ThreadId, Timestamp, TurnId};
 use rookery_teams::{
     Letter, Member, MemberId, MemberStatus, Message, MessageKind, Team, WAITING_BYTES,
 };
@@ -194,7 +194,8 @@ impl Teams {
         expected: Option<TurnId>,
         starter: &Starter,
     ) -> Result<TurnId> {
-        let said = Said { text, ..Said::default() };
+        let before = clock::wall();
+        let said = Said { text: text.clone(), ..Said::default() };
         let sent = self.bring(member, said, expected, starter).await;
         match sent {
             Ok(StartedTurn::New(turn)) => {
@@ -207,7 +208,7 @@ impl Teams {
                 Ok(turn.id)
             }
             Ok(StartedTurn::Steered(turn)) => {
-                self.expect_in(desk, member, &ids, turn);
+                self.expect_in(desk, member, (&ids, &text), turn, before).await;
                 Ok(turn)
             }
             Err(error) => {
@@ -242,18 +243,37 @@ impl Teams {
     }
 
     /// A letter was handed to a turn that ran: its item will say that it was taken up.
-    fn expect_in(&self, desk: &Arc<Desk>, member: &Member, ids: &[String], turn: TurnId) {
+    async fn expect_in(
+        &self,
+        desk: &Arc<Desk>,
+        member: &Member,
+        (ids, text): (&[String], &str),
+        turn: TurnId,
+        before: Timestamp,
+    ) {
         desk.change(|state| {
             let is_this = |sent: &&mut Sent| sent.letter.ids == ids;
             if let Some(sent) = state.letters.iter_mut().find(is_this) {
                 (sent.letter.turn, sent.is_sent) = (turn, true);
             }
         });
-        let runs = self.core.threads().get(member.thread).and_then(|it| it.status.active_turn);
-        if runs != Some(turn) {
-            // It ended before this was noted, so its end released nothing.
-            desk.change(|state| release(state, turn));
+        let threads = self.core.threads();
+        let runs = threads.get(member.thread).and_then(|it| it.status.active_turn);
+        if runs == Some(turn) {
+            return;
         }
+        // It ended before this was noted, so its end released nothing. What it was told last is an item all
+        // the same, and is not told again.
+        let said = threads.said_since(member.thread, before).await.unwrap_or_default();
+        let text = secrets::hidden(text);
+        let is_said = said.iter().any(|said| secrets::hidden(said) == text);
+        desk.change(|state| {
+            if is_said && state.letters.iter().any(|sent| sent.letter.ids == ids) {
+                drop_letter(state, ids);
+                state.team.deliver(ids, clock::wall());
+            }
+            release(state, turn)
+        });
     }
 
     /// A turn of a member has taken something up.
