@@ -5,7 +5,7 @@ use rookery_view::keys::ACTIONS;
 use rookery_view::link::Page;
 use serde_json::{Value, json};
 
-use super::load::active_root;
+use super::load::{NO_PROJECT, active_root};
 use super::text::Tint;
 use crate::app::{App, Ask, Cx, Edited, Field, Question, Then, is, plain_char};
 use crate::words::{age, age_of, line};
@@ -303,7 +303,8 @@ impl App {
         }
         match (page, letter, row) {
             (Page::Checkpoints { .. }, 'n', _) => {
-                let params = json!({"tree": active_root(cx)});
+                let Some(tree) = active_root(cx) else { return self.warn(NO_PROJECT) };
+                let params = json!({"tree": tree});
                 let made = Ask::Listed("checkpoints", "checkpoint made");
                 let then = Then::Fill(made, "rookery/checkpoints/create", params, "title");
                 let mut question =

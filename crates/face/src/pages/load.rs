@@ -5,6 +5,9 @@ use serde_json::json;
 
 use crate::app::{App, Ask, Cx};
 
+/// Why a page of a project has nothing to show or to make.
+pub(crate) const NO_PROJECT: &str = "no project is open";
+
 impl App {
     pub(crate) fn load_thread(&mut self, thread: &str) {
         self.pages.thread.begin(thread);
@@ -40,7 +43,7 @@ impl App {
         };
         let Some(repo) = named.or_else(|| active_root(cx)) else {
             self.pages.list.failed();
-            return self.warn("no project is open");
+            return self.warn(NO_PROJECT);
         };
         self.call(Ask::List("worktrees"), "rookery/worktrees/list", json!({"repo": repo}));
     }
