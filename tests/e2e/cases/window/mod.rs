@@ -159,7 +159,6 @@ struct Window<'a> {
     child: Running,
     trace: Trace,
     id: String,
-    /// Where the pointer is in it.
     pointer: Cell<Option<(i32, i32)>>,
 }
 
