@@ -50,10 +50,11 @@ fn requests_are_decided_in_the_inbox() {
     let client = daemon.client();
     // A denial has a reason, and Enter ends it; letters of the reason decide nothing.
     window.press_until("d", || {
-        window.types("a");
-        window.keys(&["Return"]);
-        requests(&client).is_empty()
+        window.trace.last().is_some_and(|seen| seen["places"]["Field(Reason, 0)"].is_array())
     });
+    window.types("a");
+    window.keys(&["Return"]);
+    wait_until("it is denied", PATIENCE, || requests(&client).is_empty());
     roder.until_over(&turn);
     assert!(!dir.join("no").exists());
 }
