@@ -234,7 +234,7 @@ async fn attack_much_of_everything_is_held_to_its_limit() {
             "const x = 'x'.repeat(1e6); for (let i = 0; ; i++) ctx.checkpoint.save('k' + i, x)",
         ),
         defined(
-            "const x = 'x'.repeat(1e6); for (let i = 0; ; i++) ctx.checkpoint.save('k', x + i)",
+            "const x = 'x'.repeat(1e5); for (let i = 0; ; i++) ctx.checkpoint.save('k', x + i)",
         ),
         defined("for (let i = 0; ; i++) ctx.checkpoint.save('k', i)"),
         defined("ctx.report.markdown('x'.repeat(70000))"),
