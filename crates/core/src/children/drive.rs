@@ -146,7 +146,7 @@ impl Children {
         let of = seen.thread.child.ok_or_else(gone)?;
         let active = self.core.inner.children.get(id).ok_or_else(gone)?;
         // It may have come to its end since it was taken up.
-        let last = self.core.threads().live(id).await?.contents.lock().turns.last().map(|it| it.id);
+        let last = self.core.threads().live(id).await?.read().turns.last().map(|it| it.id);
         let begun = seen.status.active_turn.or(last).ok_or_else(gone)?;
         let set = self.core.inner.agents.settings().subagents.clone();
         let (turn, watched) = watch::channel(Some(begun));

@@ -32,7 +32,7 @@ impl Children {
     /// Ends the traces of a turn whose children do not work any more.
     pub(crate) async fn settle_lost(&self, live: &LiveThread, parent: ParentTurn) {
         let open: Vec<Trace> = {
-            let contents = live.contents.lock();
+            let contents = live.read();
             let of_turn = contents.traces.iter().filter(|trace| trace.parent == parent);
             of_turn.filter(|trace| !trace.status.is_final()).cloned().collect()
         };

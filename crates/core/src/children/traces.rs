@@ -177,7 +177,7 @@ impl Children {
         let (now, lent) = (clock::wall(), self.core.lent_trees());
         let world = self.core.look();
         let place = |trace: &Trace| world.place_of(trace.child, lent.as_deref());
-        let contents = live.contents.lock();
+        let contents = live.read();
         let of_turn = contents.traces.iter().filter(|trace| trace.parent.turn == turn);
         of_turn.map(|trace| TraceSummary::of(trace, now, place(trace))).collect()
     }
@@ -185,7 +185,7 @@ impl Children {
     /// The turn that a trace belongs to.
     pub async fn parent_of(&self, thread: ThreadId, trace: TraceId) -> Option<ParentTurn> {
         let live = self.core.threads().live(thread).await.ok()?;
-        let contents = live.contents.lock();
+        let contents = live.read();
         contents.trace(trace).map(|trace| trace.parent)
     }
 
@@ -199,7 +199,7 @@ impl Children {
     ) -> TracePage {
         let Ok(live) = self.core.threads().live(thread).await else { return TracePage::default() };
         let (child, entries, next) = {
-            let contents = live.contents.lock();
+            let contents = live.read();
             let Some(found) = contents.traces.iter().find(|one| one.id == trace) else {
                 return TracePage::default();
             };
@@ -230,7 +230,7 @@ impl Children {
                 }
                 let place = tx.world.place_of(trace.child, lent.as_deref());
                 let summary = TraceSummary::of(&trace, clock::wall(), place);
-                live.contents.lock().put_trace(trace.clone());
+                tx.edit(&live).put_trace(trace.clone());
                 tx.save_trace(&live, &trace);
                 tx.announce(trace.parent.thread, TraceChange::Created(Box::new(summary)));
                 Ok(())
@@ -242,7 +242,7 @@ impl Children {
     pub(super) fn pulse(&self, child: ThreadId) {
         let Some(active) = self.core.inner.children.get(child) else { return };
         let Some((id, live)) = &active.trace else { return };
-        let told = live.contents.lock().trace_mut(*id).map(|trace| status_change(trace));
+        let told = live.read().trace(*id).map(status_change);
         if let Some(told) = told {
             self.core.inner.log.spine().send(Some(live.id), [told.into()]);
         }
@@ -292,7 +292,7 @@ impl Tx<'_> {
                 vec![TraceBody::Said(name())]
             }
             ItemBody::Tool(_) if is_done => {
-                let contents = live.contents.lock();
+                let contents = live.read();
                 let called = TraceBody::Called(name());
                 let entries = contents.trace(*id).map(|trace| trace.entries.as_slice());
                 let is_known = entries.is_some_and(|all| all.iter().any(|it| it.body == called));
@@ -331,14 +331,10 @@ impl Tx<'_> {
     fn change_trace(&mut self, child: ThreadId, change: impl FnOnce(&mut Trace)) {
         let Some(active) = self.active_child(child) else { return };
         let Some((id, live)) = &active.trace else { return };
-        let mut contents = live.contents.lock();
-        let Some(trace) = contents.trace_mut(*id).filter(|it| !it.status.is_final()) else {
-            return;
-        };
-        change(trace);
-        let trace = trace.clone();
-        drop(contents);
-        self.save_trace(live, &trace);
+        let changed = self.edit(live).change_trace(*id, change);
+        if let Some(trace) = changed {
+            self.save_trace(live, &trace);
+        }
     }
 
     fn trace_status(&mut self, child: ThreadId, status: TraceStatus) {
@@ -365,19 +361,18 @@ impl Tx<'_> {
         content: Option<TraceContent>,
         activity: Option<String>,
     ) {
-        let mut contents = live.contents.lock();
-        let Some(trace) = contents.trace_mut(id).filter(|it| !it.status.is_final()) else { return };
-        if let Some(activity) = activity {
-            trace.activity = Some(activity);
-        }
-        let index = trace.entries.len();
-        if index >= ENTRIES_LIMIT {
-            return;
-        }
         let at = clock::wall();
-        trace.entries.push(TraceEntry { at, body });
-        let trace = trace.clone();
-        drop(contents);
+        let mut added = None;
+        let changed = self.edit(live).change_trace(id, |trace| {
+            if let Some(activity) = activity {
+                trace.activity = Some(activity);
+            }
+            if trace.entries.len() < ENTRIES_LIMIT {
+                added = Some(trace.entries.len());
+                trace.entries.push(TraceEntry { at, body });
+            }
+        });
+        let (Some(trace), Some(index)) = (changed, added) else { return };
         self.save_trace(live, &trace);
         if let Some(content) = content {
             let item = Box::new(TraceItem { index, at, content });
@@ -394,14 +389,13 @@ impl Tx<'_> {
         error: Option<String>,
         usage: Option<Usage>,
     ) {
-        let mut contents = live.contents.lock();
-        let Some(trace) = contents.trace_mut(id).filter(|it| !it.status.is_final()) else { return };
         let now = clock::wall();
-        trace.status = exit.status();
-        trace.ended_at = Some(now);
-        (trace.exit, trace.error, trace.usage) = (Some(exit), error, usage);
-        let trace = trace.clone();
-        drop(contents);
+        let ended = self.edit(live).change_trace(id, |trace| {
+            trace.status = exit.status();
+            trace.ended_at = Some(now);
+            (trace.exit, trace.error, trace.usage) = (Some(exit), error, usage);
+        });
+        let Some(trace) = ended else { return };
         self.save_trace(live, &trace);
         let place = self.world.place_of(trace.child, self.core.lent_trees().as_deref());
         let summary = TraceSummary::of(&trace, now, place);
@@ -411,7 +405,7 @@ impl Tx<'_> {
     /// Stores a trace, unless its turn is gone or kept in memory only.
     pub(crate) fn save_trace(&mut self, live: &LiveThread, trace: &Trace) {
         let ParentTurn { thread, turn } = trace.parent;
-        let is_there = live.contents.lock().turn(turn).is_some();
+        let is_there = live.read().turn(turn).is_some();
         let is_kept = self.world.thread(thread).is_ok_and(|state| !state.thread.ephemeral);
         if is_there && is_kept {
             self.save(Change::TraceUpserted(Box::new(trace.clone())));
@@ -447,7 +441,7 @@ fn words_of(body: &TraceBody, live: Option<&LiveThread>) -> Option<TraceContent>
     let (TraceBody::Said(item) | TraceBody::Called(item) | TraceBody::Returned(item)) = body else {
         return content_of(body, None);
     };
-    let contents = live?.contents.lock();
+    let contents = live?.read();
     content_of(body, contents.item(item))
 }
 

@@ -75,7 +75,7 @@ impl FileChanges {
 
     async fn records(&self, thread: ThreadId) -> Vec<Arc<ChangeRecord>> {
         match self.core.threads().live(thread).await {
-            Ok(live) => live.contents.lock().changes.clone(),
+            Ok(live) => live.read().changes.clone(),
             Err(_) => Vec::new(),
         }
     }

@@ -246,7 +246,7 @@ impl Tx<'_> {
         let seen = match known {
             Some(known) if merges => merged(known, files, is_shared),
             known => Observation {
-                number: live.contents.lock().next_change(),
+                number: self.edit(live).next_change(),
                 id: match known {
                     Some(_) => free_id(live, &id),
                     None => id,
@@ -267,7 +267,7 @@ impl Tx<'_> {
 
 /// What was seen under a name.
 fn observation(live: &LiveThread, id: &str) -> Option<Observation> {
-    let contents = live.contents.lock();
+    let contents = live.read();
     contents.changes.iter().rev().find_map(|record| match &**record {
         ChangeRecord::Observation(seen) if seen.id == id => Some(seen.clone()),
         _ => None,
@@ -276,7 +276,7 @@ fn observation(live: &LiveThread, id: &str) -> Option<Observation> {
 
 /// A name that nothing has: this one with a number behind it.
 fn free_id(live: &LiveThread, id: &str) -> String {
-    let contents = live.contents.lock();
+    let contents = live.read();
     let is_free = |name: &String| contents.changes.iter().all(|record| record.id() != name);
     let mut names = (2..).map(|number| format!("{id}-{number}"));
     names.find(is_free).unwrap_or_else(|| id.to_owned())

@@ -55,7 +55,7 @@ impl Tx<'_> {
         for (index, edit) in edits.into_iter().enumerate() {
             let rollback = rollback_of(&edit);
             let hunk = Hunk {
-                number: live.contents.lock().next_change(),
+                number: self.edit(live).next_change(),
                 id: format!("{base}-hunk-{}", index + 1),
                 thread,
                 turn,
@@ -76,38 +76,39 @@ impl Tx<'_> {
     /// Keeps a record, in the place of the one with its number.
     pub(super) fn keep_change(&mut self, live: &LiveThread, record: ChangeRecord) {
         let gone = {
-            let mut contents = live.contents.lock();
-            contents.put_change(Arc::new(record.clone()));
-            surplus(&mut contents)
+            let mut editing = self.edit(live);
+            editing.put_change(Arc::new(record.clone()));
+            let surplus = surplus(editing.contents());
+            editing.drop_changes(surplus)
         };
         let is_kept = self.world.thread(live.id).is_ok_and(|state| !state.thread.ephemeral);
         // A turn that was taken away meanwhile took its changes along.
-        let has_turn = |turn: TurnId| live.contents.lock().turn(turn).is_some();
+        let has_turn = |turn: TurnId| live.read().turn(turn).is_some();
         if !is_kept || !record.turn().is_none_or(has_turn) {
             return;
         }
         self.save(Change::ChangeUpserted(Box::new(record)));
-        for number in gone {
-            self.save(Change::ChangeDeleted(live.id, number));
+        for record in gone {
+            self.save(Change::ChangeDeleted(live.id, record.number()));
         }
     }
 }
 
-/// Takes away what is too much, the oldest first; gives the numbers.
-fn surplus(contents: &mut Contents) -> Vec<u64> {
+/// How many of the oldest are too much.
+fn surplus(contents: &Contents) -> usize {
     let size = |record: &ChangeRecord| match record {
         ChangeRecord::Hunk(hunk) => hunk.edit.len(),
         ChangeRecord::Observation(_) => 0,
     };
-    let mut bytes: usize = contents.changes.iter().map(|record| size(record)).sum();
-    let mut gone = Vec::new();
-    while contents.changes.len() > 1 && (contents.changes.len() > MAX_RECORDS || bytes > MAX_BYTES)
-    {
-        let oldest = contents.changes.remove(0);
-        bytes -= size(&oldest);
-        gone.push(oldest.number());
-    }
-    gone
+    let all = &contents.changes;
+    let mut bytes: usize = all.iter().map(|record| size(record)).sum();
+    let last = all.len().saturating_sub(1);
+    let is_too_much = |(index, record): &(usize, &Arc<ChangeRecord>)| {
+        let too_much = all.len() - index > MAX_RECORDS || bytes > MAX_BYTES;
+        bytes -= size(record);
+        too_much
+    };
+    all.iter().take(last).enumerate().take_while(is_too_much).count()
 }
 
 /// Whether an edit can be undone, as far as that is known when it is made.

@@ -107,7 +107,7 @@ impl FileChanges {
 
     /// Where its lines should be by now.
     fn place_of(&self, live: &LiveThread, hunk: &Hunk) -> u64 {
-        let records = live.contents.lock().changes.clone();
+        let records = live.read().changes.clone();
         let all = records.iter().filter_map(|record| match &**record {
             ChangeRecord::Hunk(hunk) => Some(hunk),
             ChangeRecord::Observation(_) => None,
@@ -124,7 +124,7 @@ impl FileChanges {
     ) -> Result<Option<String>> {
         match result {
             Ok(Reverted { at, removed, added, .. }) => {
-                let number = live.contents.lock().next_change();
+                let number = live.stream().next_change();
                 self.note(live, hunk, |hunk| {
                     hunk.rollback = Rollback::Applied;
                     hunk.undone = Some(Undone { number, at, removed, added });

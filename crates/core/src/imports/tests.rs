@@ -103,7 +103,7 @@ impl Bench {
     /// The results of the tools of a turn.
     async fn results(&self, thread: ThreadId, turn: &Turn) -> Vec<String> {
         let live = self.core.threads().live(thread).await.unwrap();
-        let items = live.contents.lock().items_of(turn.id);
+        let items = live.read().items_of(turn.id);
         let texts = items.into_iter().filter_map(|item| match item.body {
             ItemBody::Tool(call) => Some(call.error.or(call.output).unwrap_or_default()),
             _ => None,

@@ -72,7 +72,7 @@ impl Bench {
         let threads = self.core.threads();
         tokio::time::timeout(PATIENCE, threads.turn_ended(thread, turn.id)).await.unwrap();
         let live = self.core.threads().live(thread).await.unwrap();
-        let items = live.contents.lock().items_of(turn.id);
+        let items = live.read().items_of(turn.id);
         items
             .into_iter()
             .find_map(|item| match item.body {

@@ -40,6 +40,15 @@ impl LiveThreads {
         self.threads.lock().remove(&id);
     }
 
+    /// Those in memory, by their names.
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> Vec<Arc<LiveThread>> {
+        let mut all: Vec<_> =
+            self.threads.lock().values().map(|(_, live)| Arc::clone(live)).collect();
+        all.sort_by_key(|live| live.id);
+        all
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.threads.lock().len()

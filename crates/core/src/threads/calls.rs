@@ -42,7 +42,7 @@ fn number(index: usize) -> u32 {
 impl Tx<'_> {
     /// Keeps the calls of a turn and tells what happened to one.
     pub(super) fn keep_calls(&mut self, live: &LiveThread, turn: &Turn, change: TurnChange) {
-        live.contents.lock().put_turn(turn);
+        self.edit(live).put_turn(turn);
         self.save_turn(turn);
         self.announce(live.id, change);
     }

@@ -12,7 +12,7 @@ pub(super) type Shortened = Result<Option<(String, Pruning)>, String>;
 impl Runner {
     pub(super) fn compact(&mut self, is_forced: bool) {
         let plan = {
-            let contents = self.live.contents.lock();
+            let contents = self.live.read();
             plan_compaction(&window(contents.told()))
         };
         let provider = self.core.inner.agents.provider(&self.turn.settings.choice.provider);

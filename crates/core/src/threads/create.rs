@@ -144,15 +144,17 @@ impl Threads {
                     return Err(Error::conflict("there is a thread with this id already"));
                 }
                 self.core.inner.threads.live_threads.insert(&live);
+                let inner = Arc::clone(&self.core.inner);
+                tx.undo().push(move || inner.threads.live_threads.remove(id));
                 tx.world.threads.insert(id, ThreadState::new(thread.clone()));
                 tx.save_thread(id);
-                for turn in &live.contents.lock().turns {
+                for turn in &live.read().turns {
                     tx.save_turn(turn);
                 }
-                for placed in &live.contents.lock().items {
+                for placed in &live.read().items {
                     tx.save_item(id, placed.turn, placed.position, &placed.item);
                 }
-                let traces = live.contents.lock().traces.clone();
+                let traces = live.read().traces.clone();
                 for trace in &traces {
                     tx.save_trace(&live, trace);
                 }

@@ -152,15 +152,12 @@ impl Job {
         let live = self.core.threads().live(self.thread).await?;
         self.core
             .transact_durably(|tx| {
-                let mut contents = live.contents.lock();
-                let Some(mut placed) = contents.tool(self.turn, &self.call_id).cloned() else {
-                    return Ok(());
-                };
+                let found = live.read().tool(self.turn, &self.call_id).cloned();
+                let Some(mut placed) = found else { return Ok(()) };
                 if let ItemBody::Tool(tool) = &mut placed.item.body {
                     tool.data = Some(json!({ "thread": child.to_string() }).to_string());
                 }
-                let position = contents.put(placed.turn, &mut placed.item);
-                drop(contents);
+                let position = tx.edit(&live).put(placed.turn, &mut placed.item);
                 tx.save_item(self.thread, placed.turn, position, &placed.item);
                 Ok(())
             })
@@ -170,7 +167,7 @@ impl Job {
     /// The thread that this call handed work on to before a restart.
     pub(super) async fn handed_on_before(&self) -> Option<ThreadId> {
         let live = self.core.threads().live(self.thread).await.ok()?;
-        let contents = live.contents.lock();
+        let contents = live.read();
         child_of(&contents.tool(self.turn, &self.call_id)?.item)
     }
 }
@@ -182,7 +179,7 @@ impl Threads {
     /// If there is no such thread.
     pub async fn result(&self, id: ThreadId, turn: TurnId) -> Result<Option<String>> {
         let live = self.live(id).await?;
-        let contents = live.contents.lock();
+        let contents = live.read();
         Ok(result(&contents, turn))
     }
 

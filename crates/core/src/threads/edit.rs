@@ -13,7 +13,7 @@ use rookery_store::Change;
 
 use super::ThreadView;
 use super::compact::shorten;
-use super::live::LiveThread;
+use super::live::{LiveThread, Placed};
 use crate::clock;
 use crate::log::ThreadChange;
 use crate::rooms::Threads;
@@ -188,12 +188,12 @@ impl Threads {
         let live = self.live(id).await?;
         self.core
             .transact_durably(|tx| {
-                let state = tx.world.thread_mut(id)?;
-                if state.active.is_some() {
+                if tx.world.thread(id)?.active.is_some() {
                     return Err(Error::conflict("a turn is running"));
                 }
-                let mut contents = live.contents.lock();
-                let (gone, names) = contents.drop_turns(turns);
+                let (gone, names) = tx.edit(&live).drop_turns(turns);
+                let contents = live.read();
+                let state = tx.world.thread_mut(id)?;
                 state.thread.retired.extend(names);
                 let is_message = |item: &Item| {
                     matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. })
@@ -225,7 +225,7 @@ impl Threads {
         let live = self.live(id).await?;
         let choice = self.get(id).ok_or_else(|| no_thread(id))?.thread.choice;
         let (before, plan, last) = {
-            let contents = live.contents.lock();
+            let contents = live.read();
             let plan = plan_compaction(&window(contents.told()));
             (estimate_items(contents.told()), plan, contents.turns.last().map(|turn| turn.id))
         };
@@ -253,7 +253,7 @@ impl Threads {
             Err(reason) => return Ok(unchanged(&reason)),
         };
         let item = Item {
-            id: live.contents.lock().free_name(&format!("{turn}-compaction")),
+            id: live.read().free_name(&format!("{turn}-compaction")),
             status: ItemStatus::Completed,
             step: 0,
             at: Timestamp::default(),
@@ -261,7 +261,7 @@ impl Threads {
             opaque: None,
         };
         let after = {
-            let contents = live.contents.lock();
+            let contents = live.read();
             let told: Vec<(TurnId, &Item)> =
                 contents.told().chain(std::iter::once((turn, &item))).collect();
             estimate_items(told.into_iter())
@@ -285,7 +285,7 @@ impl Threads {
 /// Turns and items of a thread under new names of turns; names of items stay, since they are unique
 /// within a thread.
 fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveThread> {
-    let contents = live.contents.lock();
+    let contents = live.read();
     let end = match until {
         None => contents.turns.len(),
         Some(turn) => {
@@ -294,29 +294,23 @@ fn copy(live: &LiveThread, id: ThreadId, until: Option<TurnId>) -> Result<LiveTh
             found.ok_or_else(|| Error::invalid("from_turn_id", message))? + 1
         }
     };
-    let copy = LiveThread::new(id);
     let mut names = HashMap::new();
-    let mut copied = copy.contents.lock();
+    let mut turns = Vec::new();
     for turn in contents.turns[..end].iter().filter(|turn| turn.completed_at.is_some()) {
         let mut turn = turn.clone();
         let fresh = TurnId::new(uuid::Uuid::now_v7().as_u128());
         names.insert(turn.id, fresh);
         (turn.id, turn.thread) = (fresh, id);
-        copied.turns.push(turn);
+        turns.push(turn);
     }
-    for placed in &contents.items {
-        if let Some(turn) = names.get(&placed.turn) {
-            copied.put(*turn, &mut placed.item.clone());
-        }
-    }
-    for trace in &contents.traces {
-        if let Some(turn) = names.get(&trace.parent.turn) {
-            let mut trace = trace.clone();
-            trace.id = TraceId::new(uuid::Uuid::now_v7().as_u128());
-            trace.parent = ParentTurn { thread: id, turn: *turn };
-            copied.put_trace(trace);
-        }
-    }
-    drop(copied);
-    Ok(copy)
+    let of_copy = |placed: &Placed| Some((*names.get(&placed.turn)?, placed.item.clone()));
+    let items = contents.items.iter().filter_map(of_copy);
+    let traces = contents.traces.iter().filter_map(|trace| {
+        let turn = *names.get(&trace.parent.turn)?;
+        let mut trace = trace.clone();
+        trace.id = TraceId::new(uuid::Uuid::now_v7().as_u128());
+        trace.parent = ParentTurn { thread: id, turn };
+        Some(trace)
+    });
+    Ok(LiveThread::copied(id, turns, items, traces.collect()))
 }

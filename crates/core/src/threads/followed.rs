@@ -45,25 +45,25 @@ impl FollowedThread {
 
     /// An item, if it is shown.
     pub fn item(&self, id: &ItemId) -> Option<PlacedItem> {
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         contents.placed(id).filter(|placed| placed.item.is_shown()).map(PlacedItem::from)
     }
 
     /// The item of a tool's call in a turn.
     pub fn item_of_call(&self, turn: Option<TurnId>, call: &str) -> Option<ItemId> {
-        self.live.contents.lock().tool(turn, call).map(|placed| placed.item.id.clone())
+        self.live.read().tool(turn, call).map(|placed| placed.item.id.clone())
     }
 
     /// Items that go on.
     pub fn in_progress(&self) -> Vec<ItemId> {
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         let open = contents.items.iter().filter(|it| it.item.status == ItemStatus::InProgress);
         open.map(|placed| placed.item.id.clone()).collect()
     }
 
     /// The newest items, this many at most.
     pub fn newest(&self, most: usize) -> Vec<ItemId> {
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         let shown = contents.items.iter().rev().filter(|placed| placed.item.is_shown());
         shown.take(most).map(|placed| placed.item.id.clone()).collect()
     }

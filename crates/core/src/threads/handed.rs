@@ -58,7 +58,7 @@ impl Job {
             let is_open = state.is_some_and(|state| !state.thread.archived);
             (is_open, state.is_none_or(|state| state.active.is_none()))
         };
-        let contents = live.contents.lock();
+        let contents = live.read();
         let done = contents.turns.iter().find(|turn| turn.status == TurnStatus::Completed);
         if let Some(turn) = done.map(|turn| turn.id) {
             let data = json!({ "thread": child.to_string(), "turn": turn.to_string() });

@@ -36,7 +36,7 @@ impl Tx<'_> {
 
     /// The same for what was not accepted as something said to the turn.
     pub(super) fn keep_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
-        let position = live.contents.lock().put(turn, &mut item);
+        let position = self.edit(live).put(turn, &mut item);
         self.save_item(live.id, turn, position, &item);
         let is_message = matches!(item.body, ItemBody::User { .. } | ItemBody::Agent { .. });
         if is_message && let Ok(state) = self.world.thread_mut(live.id) {
@@ -55,7 +55,7 @@ impl Tx<'_> {
 
     /// Tells of an item that begins; a tool's is kept, since it may have to wait for an answer.
     pub(super) fn begin_item(&mut self, live: &LiveThread, turn: TurnId, mut item: Item) {
-        let position = live.contents.lock().put(turn, &mut item);
+        let position = self.edit(live).put(turn, &mut item);
         if matches!(item.body, ItemBody::Tool(_)) {
             self.save_item(live.id, turn, position, &item);
             self.trace_item(live.id, &item);

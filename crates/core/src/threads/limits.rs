@@ -108,7 +108,7 @@ impl Runner {
             set.and_then(|set| set.bounds.between_calls)
         };
         let Some(between) = between.map(Duration::from_millis) else { return Duration::ZERO };
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         let last = contents.turns.iter().flat_map(|turn| &turn.calls).map(|call| call.at).max();
         let Some(last) = last else { return Duration::ZERO };
         // A clock that was set back holds it up no longer than it may be held up at all.
@@ -119,7 +119,7 @@ impl Runner {
     fn limit(&self) -> Option<Limit> {
         let world = self.core.look();
         let assignment = world.threads.get(&self.live.id)?.thread.assignment.as_deref()?;
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         let calls = self.too_many_calls(&world, assignment, &contents);
         calls.or_else(|| self.too_much_cost(&world, assignment, &contents))
     }

@@ -96,7 +96,7 @@ impl Threads {
         // Held, so that status and contents belong together.
         let world = self.core.hold();
         let mut seen = view(&world, id).ok_or_else(|| crate::world::no_thread(id))?;
-        seen.turns = Some(turns(&live.contents.lock()));
+        seen.turns = Some(turns(&live.read()));
         seen.unreadable = live.unreadable;
         Ok(seen)
     }

@@ -173,7 +173,7 @@ impl Runner {
     /// What need not last goes out at once, whether clients read it or not.
     fn stream(&mut self, told: Vec<Told>) -> Vec<Effect> {
         let (core, turn) = (&self.core, self.turn.id);
-        let mut contents = self.live.contents.lock();
+        let mut contents = self.live.stream();
         let notices = told.into_iter().filter_map(|told| match told {
             Told::Started(mut item) => {
                 contents.put(turn, &mut item);
@@ -212,7 +212,7 @@ impl Runner {
                 match told {
                     Told::Started(item) => tx.begin_item(live, turn, item),
                     Told::Delta(id, delta) => {
-                        live.contents.lock().grow(&id, &delta);
+                        tx.edit(live).grow(&id, &delta);
                         tx.announce(live.id, NoticeBody::Item(turn, ItemChange::Delta(id, delta)));
                     }
                     Told::Completed(item) => tx.complete_item(live, turn, item),
@@ -277,7 +277,7 @@ impl Runner {
         let core = self.core.clone();
         let ended = core
             .transact_durably(|tx| {
-                let open: Vec<Item> = self.live.contents.lock().items_of(self.turn.id);
+                let open: Vec<Item> = self.live.read().items_of(self.turn.id);
                 let open = open
                     .into_iter()
                     .filter(|item| item.status == rookery_model::ItemStatus::InProgress);
@@ -320,7 +320,7 @@ impl Threads {
         // A call that was cut off by a fault of ours is over as well.
         let why = turn.error.as_ref().map(|error| error.message.clone());
         let cut_off = calls::end(turn, Usage::default(), why, false);
-        live.contents.lock().put_turn(turn);
+        tx.edit(live).put_turn(turn);
         tx.cancel_of_turn(turn.thread, turn.id, "end of turn");
         tx.complete_plans(turn.thread, turn.id);
         // What works for it is not waited for any more.

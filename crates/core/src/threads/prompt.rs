@@ -75,13 +75,13 @@ impl Runner {
 
     /// Whether nothing was said in this turn yet.
     fn is_continued(&self) -> bool {
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         contents.items.last().is_some_and(|placed| placed.turn != self.turn.id)
     }
 
     /// Whether what the user said in this turn has images.
     fn brings_images(&self) -> bool {
-        let contents = self.live.contents.lock();
+        let contents = self.live.read();
         let mut said = contents.items.iter().filter(|placed| placed.turn == self.turn.id);
         said.any(|placed| {
             matches!(&placed.item.body, ItemBody::User { images, .. } if !images.is_empty())
@@ -100,7 +100,7 @@ impl Runner {
             thread: self.live.id.to_string(),
             model: choice.model.clone(),
             reasoning: choice.reasoning.clone(),
-            entries: entries(self.live.contents.lock().told(), &choice.provider),
+            entries: entries(self.live.read().told(), &choice.provider),
             parallel_tools: agents.has_parallel_tools(&choice.provider),
             web_search: agents.searches_web(),
             keys: self.lent_keys(),

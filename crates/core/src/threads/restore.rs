@@ -76,7 +76,7 @@ impl Threads {
         let live = self.live(turn.thread).await?;
         let parent = ParentTurn { thread: turn.thread, turn: turn.id };
         self.core.children().settle_lost(&live, parent).await;
-        let items = live.contents.lock().items_of(turn.id);
+        let items = live.read().items_of(turn.id);
         let led = items.iter().filter(|item| is_open_tool(item) && self.is_led(item));
         let led: Vec<ItemId> = led.map(|item| item.id.clone()).collect();
         let answered = self.answered_unheard(turn.id, &items);
@@ -90,7 +90,7 @@ impl Threads {
         let is_lost = |item: &&Item| is_open_tool(item) && !is_kept(item);
         let lost: Vec<Item> =
             items.iter().filter(is_lost).map(|item| self.lost(turn.id, item.clone())).collect();
-        let mut setup = self.setup(&turn, live.contents.lock().used_names(turn.id));
+        let mut setup = self.setup(&turn, live.read().used_names(turn.id));
         setup.used_names.extend(items.iter().map(|item| item.id.as_str().to_owned()));
         setup.used_names.extend(self.get(turn.thread).into_iter().flat_map(|it| it.thread.retired));
         let current: Vec<Item> = items

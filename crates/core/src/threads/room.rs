@@ -12,7 +12,7 @@ use super::{LiveThreads, Resumed};
 /// Threads in memory, and turns at work.
 #[derive(Default)]
 pub(crate) struct Room {
-    pub(super) live_threads: LiveThreads,
+    pub(crate) live_threads: LiveThreads,
     /// Turns at work.
     pub(super) turns: TaskTracker,
     /// Raised whenever a turn has ended, or a thread was closed.

@@ -73,7 +73,7 @@ impl Threads {
     /// If there is no such thread, or it cannot be read.
     pub(crate) async fn said_since(&self, id: ThreadId, at: Timestamp) -> Result<Vec<String>> {
         let live = self.live(id).await?;
-        let contents = live.contents.lock();
+        let contents = live.read();
         let said = contents.items.iter().filter(|placed| placed.item.at >= at);
         let said = said.filter_map(|placed| match &placed.item.body {
             ItemBody::User { text, .. } => Some(text.clone()),

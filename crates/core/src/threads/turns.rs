@@ -179,7 +179,7 @@ impl Threads {
             tx.accept_steer(live.id, new.message);
             return Ok(Begun::Steered(turn));
         }
-        if new.is_continued && live.contents.lock().items.is_empty() {
+        if new.is_continued && live.read().items.is_empty() {
             return Err(Error::conflict("nothing was said in the thread yet"));
         }
         if let Some((mode, word)) = new.mode {
@@ -210,14 +210,13 @@ impl Threads {
             settings,
             calls: Vec::new(),
         };
-        let mut used_names = live.contents.lock().used_names(turn.id);
+        let mut used_names = live.read().used_names(turn.id);
         used_names.extend_from_slice(&tx.world.thread(live.id)?.thread.retired);
         let mut machine = turn::Turn::new(self.setup(&turn, used_names));
         let active = ActiveTurn { client: new.client, ..ActiveTurn::new(turn.id) };
         let wake = Arc::clone(&active.wake);
         self.note_beginning(tx, live.id, &new.message, active, now)?;
-        // Nothing fails from here on: what lies beside the world would not be taken back.
-        live.contents.lock().put_turn(&turn);
+        tx.edit(live).put_turn(&turn);
         tx.save_turn(&turn);
         tx.emit_of(live.id, Event::TurnStarted { thread: live.id, turn: turn.id });
         tx.announce(live.id, TurnChange::Started(Box::new(turn.clone())));
@@ -316,7 +315,7 @@ impl Threads {
         if self.core.inner.agents.compact_at(&turn.settings.choice).is_none() {
             return 0;
         }
-        turn::estimate_items(live.contents.lock().told())
+        turn::estimate_items(live.read().told())
     }
 
     /// Tells the turn that runs something. It hears of it before the model is asked next.
@@ -391,7 +390,7 @@ impl Threads {
     /// A turn of a thread, running or over.
     pub async fn turn(&self, id: ThreadId, turn: TurnId) -> Result<Option<Turn>> {
         let live = self.live(id).await?;
-        let contents = live.contents.lock();
+        let contents = live.read();
         Ok(contents.turn(turn).cloned())
     }
 

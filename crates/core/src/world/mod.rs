@@ -39,7 +39,7 @@ pub(crate) use load::KeptWords;
 pub(crate) use records::{Handled, MAX_HANDLED, MAX_KEPT, draw};
 pub(crate) use table::{Shared, Table};
 pub(crate) use tabs::Tabs;
-pub(crate) use transact::Tx;
+pub(crate) use transact::{Tx, Undo};
 
 /// What is selected: a project, and a terminal in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

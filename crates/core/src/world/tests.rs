@@ -3,9 +3,11 @@
 mod samples;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use rookery_agent::policy::Bound;
+use rookery_agent::turn::Delta;
 use rookery_model::{
     Answer, Asked, Category, Error, Event, Mode, Project, ProjectId, Record, Request, RequestId,
     SessionId, Source, TaskId, TerminalId, ThreadId, TimelineKind, Timestamp, ToolKind, ViewerId,
@@ -14,6 +16,7 @@ use rookery_model::{
 use super::{Active, Tx};
 use crate::core::Core;
 use crate::queue::NewItem;
+use crate::threads::LiveThread;
 use crate::threads::tests::{core_in, thread_in};
 use crate::workspace::Layout;
 
@@ -128,7 +131,48 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     |tx, n| tx.world.asking_word = n.to_string(),
     |tx, n| tx.world.client_modes.set(n.into(), Mode::Plan),
     |tx, n| tx.emit(Event::TerminalBell { id: TerminalId::new(n.into()) }),
+    |tx, n| {
+        each_live(tx, |tx, live| {
+            tx.edit(live).put(samples::turn(n).id, &mut samples::item(n));
+        })
+    },
+    |tx, n| {
+        each_live(tx, |tx, live| {
+            let delta = Delta::Text { text: n.to_string(), phase: String::new() };
+            tx.edit(live).grow(&samples::item(n).id, &delta);
+        });
+    },
+    |tx, n| each_live(tx, |tx, live| tx.edit(live).put_turn(&samples::turn(n))),
+    |tx, n| each_live(tx, |tx, live| tx.edit(live).put_trace(samples::trace(n))),
+    |tx, n| {
+        each_live(tx, |tx, live| {
+            let mut editing = tx.edit(live);
+            let number = editing.next_change();
+            editing.put_change(Arc::new(samples::file_change(number, n)));
+        });
+    },
+    |tx, n| {
+        each_live(tx, |tx, live| {
+            let mut editing = tx.edit(live);
+            let count = usize::from(n).min(editing.contents().changes.len());
+            editing.drop_changes(count);
+        });
+    },
+    |tx, n| each_live(tx, |tx, live| drop(tx.edit(live).drop_turns(n.into()))),
 ];
+
+fn each_live(tx: &mut Tx<'_>, edit: impl Fn(&mut Tx<'_>, &LiveThread)) {
+    for live in tx.core.inner.threads.live_threads.all() {
+        edit(tx, &live);
+    }
+}
+
+/// The world, and what was said in the threads that are in memory.
+fn seen_of(core: &Core) -> String {
+    let said = core.inner.threads.live_threads.all();
+    let said: Vec<_> = said.iter().map(|live| (live.id, format!("{:?}", *live.read()))).collect();
+    format!("{:?} {said:?}", core.look())
+}
 
 /// How a transaction ends.
 #[derive(Clone, Copy, Debug)]
@@ -171,12 +215,12 @@ fn a_transaction_that_fails_changes_nothing() {
     proptest!(cases, |(changes in changes, end in any_end())| {
         let _runtime = runtime.enter();
         let seen = core.look();
-        let before = format!("{seen:?}");
+        let (before, all_before) = (format!("{seen:?}"), seen_of(&core));
         let is_done = run(&core, &changes, end);
         prop_assert_eq!(is_done, matches!(end, End::Success));
         prop_assert_eq!(format!("{:?}", seen), &before[..], "a reader keeps what it saw");
         if !is_done {
-            prop_assert_eq!(format!("{:?}", core.look()), before);
+            prop_assert_eq!(seen_of(&core), all_before);
         }
     });
 }
@@ -191,7 +235,8 @@ fn every_change_can_be_seen() {
         runtime.block_on(thread_in(&core, dir.path()));
         let _runtime = runtime.enter();
         // Something to be removed, settled and resolved.
-        assert!(run(&core, &[(0, 1), (5, 1), (9, 1)], End::Success));
+        let [item, turn, change] = [7, 5, 3].map(|back| (CHANGES.len() - back, 1));
+        assert!(run(&core, &[(0, 1), (5, 1), (9, 1), item, turn, change], End::Success));
         let open = |tx: &mut Tx<'_>| {
             tx.world.terminals.insert(TerminalId::new(1), samples::terminal(1));
             Ok(())
@@ -199,9 +244,9 @@ fn every_change_can_be_seen() {
         let ((), _ticket) = core.transact(open).unwrap();
         // What one number finds in place already, another one changes.
         let is_seen = [1, 2].into_iter().any(|n| {
-            let before = format!("{:?}", core.look());
+            let before = seen_of(&core);
             assert!(run(&core, &[(place, n)], End::Success), "change {place}");
-            format!("{:?}", core.look()) != before
+            seen_of(&core) != before
         });
         assert!(is_seen, "change {place}");
     }

@@ -22,6 +22,30 @@ pub(crate) struct Tx<'a> {
     pub(crate) decider: Option<Decider>,
     after: Vec<Box<dyn FnOnce() + Send>>,
     visible: Vec<Box<dyn FnOnce()>>,
+    undo: Undo,
+}
+
+/// How what a transaction did beside the world is taken back. Unless it is dismissed, that is done when it is
+/// dropped, be it for an error or a panic.
+#[derive(Default)]
+pub(crate) struct Undo(Vec<Box<dyn FnOnce()>>);
+
+impl Undo {
+    pub(crate) fn push(&mut self, back: impl FnOnce() + 'static) {
+        self.0.push(Box::new(back));
+    }
+
+    fn dismiss(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        while let Some(back) = self.0.pop() {
+            back();
+        }
+    }
 }
 
 /// What a transaction comes to, beside the changed world.
@@ -44,6 +68,7 @@ impl<'a> Tx<'a> {
             decider: None,
             after: Vec::new(),
             visible: Vec::new(),
+            undo: Undo::default(),
         }
     }
 
@@ -58,7 +83,8 @@ impl<'a> Tx<'a> {
             queue.observe(&mut self, event);
         }
         self.events.splice(..0, happened);
-        let Tx { changes, events, notices, after, visible, .. } = self;
+        let Tx { changes, events, notices, after, visible, undo, .. } = self;
+        undo.dismiss();
         Made { changes, events, notices, after, visible }
     }
 }
@@ -86,6 +112,11 @@ impl Tx<'_> {
     /// Does something once the world shows all of this, however long the store takes. It must be quick.
     pub(crate) fn once_visible(&mut self, work: impl FnOnce() + 'static) {
         self.visible.push(Box::new(work));
+    }
+
+    /// What is noted here is done if the transaction fails, the latest first.
+    pub(crate) fn undo(&mut self) -> &mut Undo {
+        &mut self.undo
     }
 
     /// Records a change to be stored.
@@ -129,7 +160,6 @@ impl Core {
 
     /// Holds the world, unless the store has too much to do.
     fn hold_for_change(&self) -> Result<Held<'_>> {
-        // Asked first: what a transaction does beside the world cannot be taken back.
         if self.inner.store.queued() >= MAX_QUEUED {
             return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
         }

@@ -1,27 +1,19 @@
-//! A thread with all that was said in it, in memory while it is used.
+//! Turns, items, traces and file changes of a thread. What changes them is for this room's doors alone:
+//! a transaction, which can take it back, or the stream of a running turn.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use rookery_agent::turn::Delta;
 use rookery_model::{
-    ChangeRecord, Item, ItemBody, ItemId, ThreadId, Timestamp, Trace, TraceId, Turn, TurnId,
+    ChangeRecord, Item, ItemBody, ItemId, Timestamp, Trace, TraceId, Turn, TurnId,
 };
 use rookery_store::ThreadContents;
 
 use crate::clock;
 
-/// A thread in use.
-pub(crate) struct LiveThread {
-    pub(crate) id: ThreadId,
-    pub(crate) contents: Mutex<Contents>,
-    /// Records of it that could not be read.
-    pub(crate) unreadable: u64,
-}
-
 /// Turns and items of a thread.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Contents {
     pub(crate) turns: Vec<Turn>,
     pub(crate) items: Vec<Placed>,
@@ -29,7 +21,7 @@ pub(crate) struct Contents {
     pub(crate) traces: Vec<Trace>,
     /// What happened to files, by number.
     pub(crate) changes: Vec<Arc<ChangeRecord>>,
-    last_change: u64,
+    pub(super) last_change: u64,
     /// Where an item is in the list.
     index: HashMap<ItemId, usize>,
     next_position: u64,
@@ -43,31 +35,10 @@ pub(crate) struct Placed {
     pub(crate) item: Item,
 }
 
-impl LiveThread {
-    pub(crate) fn new(id: ThreadId) -> Self {
-        LiveThread { id, contents: Mutex::default(), unreadable: 0 }
-    }
-
-    pub(crate) fn from_stored(id: ThreadId, stored: ThreadContents) -> Self {
-        let unreadable = stored.skipped;
-        let (turns, traces) = (stored.turns, stored.traces);
-        let changes: Vec<_> = stored.changes.into_iter().map(Arc::new).collect();
-        let last_change = changes.iter().map(|record| last_number(record)).max().unwrap_or(0);
-        let mut contents = Contents { turns, traces, changes, last_change, ..Contents::default() };
-        for stored in stored.items {
-            contents.index.insert(stored.item.id.clone(), contents.items.len());
-            contents.next_position = contents.next_position.max(stored.position + 1);
-            let (turn, position, item) = (stored.turn, stored.position, stored.item);
-            contents.items.push(Placed { turn, position, item });
-        }
-        LiveThread { id, contents: Mutex::new(contents), unreadable }
-    }
-}
-
 impl Contents {
     /// Puts an item in its place, or at the end if it is new, and notes there and in it when it began;
     /// gives the place.
-    pub(crate) fn put(&mut self, turn: TurnId, item: &mut Item) -> u64 {
+    pub(super) fn put(&mut self, turn: TurnId, item: &mut Item) -> u64 {
         if let Some(at) = self.index.get(&item.id) {
             let placed = &mut self.items[*at];
             item.at = placed.item.at;
@@ -84,8 +55,30 @@ impl Contents {
         position
     }
 
+    /// Puts an item back as it was.
+    pub(super) fn restore(&mut self, placed: Placed) {
+        if let Some(at) = self.index.get(&placed.item.id) {
+            self.items[*at] = placed;
+        }
+    }
+
+    /// Takes an item away again.
+    pub(super) fn remove(&mut self, id: &ItemId) {
+        let Some(at) = self.index.get(id).copied() else { return };
+        let gone = self.items.remove(at);
+        if gone.position + 1 == self.next_position {
+            self.next_position = gone.position;
+        }
+        self.number_items();
+    }
+
+    fn number_items(&mut self) {
+        let ids = self.items.iter().enumerate().map(|(at, placed)| (placed.item.id.clone(), at));
+        self.index = ids.collect();
+    }
+
     /// Adds to an item that is in progress.
-    pub(crate) fn grow(&mut self, id: &ItemId, delta: &Delta) {
+    pub(super) fn grow(&mut self, id: &ItemId, delta: &Delta) {
         let Some(placed) = self.index.get(id).and_then(|at| self.items.get_mut(*at)) else {
             return;
         };
@@ -120,7 +113,7 @@ impl Contents {
         self.turns.iter().rev().find(|turn| turn.id == id)
     }
 
-    pub(crate) fn put_turn(&mut self, turn: &Turn) {
+    pub(super) fn put_turn(&mut self, turn: &Turn) {
         match self.turns.iter_mut().rev().find(|known| known.id == turn.id) {
             Some(known) => *known = turn.clone(),
             None => self.turns.push(turn.clone()),
@@ -141,11 +134,11 @@ impl Contents {
         self.traces.iter().rev().find(|trace| trace.id == id)
     }
 
-    pub(crate) fn trace_mut(&mut self, id: TraceId) -> Option<&mut Trace> {
+    pub(super) fn trace_mut(&mut self, id: TraceId) -> Option<&mut Trace> {
         self.traces.iter_mut().rev().find(|trace| trace.id == id)
     }
 
-    pub(crate) fn put_trace(&mut self, trace: Trace) {
+    pub(super) fn put_trace(&mut self, trace: Trace) {
         match self.trace_mut(trace.id) {
             Some(known) => *known = trace,
             None => self.traces.push(trace),
@@ -153,13 +146,13 @@ impl Contents {
     }
 
     /// A number that no change of a file has yet.
-    pub(crate) fn next_change(&mut self) -> u64 {
+    pub(super) fn next_change(&mut self) -> u64 {
         self.last_change += 1;
         self.last_change
     }
 
     /// Puts what happened to files in its place.
-    pub(crate) fn put_change(&mut self, record: Arc<ChangeRecord>) {
+    pub(super) fn put_change(&mut self, record: Arc<ChangeRecord>) {
         let known = self.changes.iter_mut().rev().find(|it| it.number() == record.number());
         match known {
             Some(known) => *known = record,
@@ -195,7 +188,7 @@ impl Contents {
 
     /// Takes the last turns away; gives them, and the names of their tools' items: those are not made
     /// from the turn's, so that they could come again.
-    pub(crate) fn drop_turns(&mut self, count: usize) -> (Vec<Turn>, Vec<String>) {
+    pub(super) fn drop_turns(&mut self, count: usize) -> (Vec<Turn>, Vec<String>) {
         let keep = self.turns.len().saturating_sub(count);
         let gone = self.turns.split_off(keep);
         let is_gone = |placed: &Placed| gone.iter().any(|turn| turn.id == placed.turn);
@@ -208,13 +201,36 @@ impl Contents {
         self.traces.retain(|trace| gone.iter().all(|turn| turn.id != trace.parent.turn));
         let is_of = |record: &ChangeRecord| gone.iter().any(|turn| record.turn() == Some(turn.id));
         self.changes.retain(|record| !is_of(record));
-        self.index = self
-            .items
-            .iter()
-            .enumerate()
-            .map(|(at, placed)| (placed.item.id.clone(), at))
-            .collect();
+        self.number_items();
         (gone, names)
+    }
+}
+
+#[cfg(test)]
+impl std::fmt::Debug for Contents {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ids: Vec<&ItemId> = self.items.iter().map(|placed| &placed.item.id).collect();
+        let is_indexed = |(at, id): (usize, &&ItemId)| self.index.get(*id) == Some(&at);
+        let index = ids.iter().enumerate().all(is_indexed) && ids.len() == self.index.len();
+        let numbers = (self.last_change, self.next_position, index);
+        let Contents { turns, items, traces, changes, .. } = self;
+        write!(out, "{turns:?} {items:?} {traces:?} {changes:?} {numbers:?}")
+    }
+}
+
+impl From<ThreadContents> for Contents {
+    fn from(stored: ThreadContents) -> Self {
+        let (turns, traces) = (stored.turns, stored.traces);
+        let changes: Vec<_> = stored.changes.into_iter().map(Arc::new).collect();
+        let last_change = changes.iter().map(|record| last_number(record)).max().unwrap_or(0);
+        let mut contents = Contents { turns, traces, changes, last_change, ..Contents::default() };
+        for stored in stored.items {
+            let (turn, position, item) = (stored.turn, stored.position, stored.item);
+            contents.next_position = contents.next_position.max(position + 1);
+            contents.items.push(Placed { turn, position, item });
+        }
+        contents.number_items();
+        contents
     }
 }
 

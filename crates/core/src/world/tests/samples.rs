@@ -1,10 +1,12 @@
 //! One of each thing that the world keeps.
 
 use rookery_model::{
-    Accepted, AcceptedWork, Activity, Checkpoint, CheckpointId, CheckpointSource, Differences,
-    Handoff, HandoffId, HandoffStatus, LaunchSpec, Lifetime, Lost, OnExit, Origin, ProjectId,
-    Retry, Review, ReviewId, ReviewStatus, SessionId, Size, Task, TaskId, TaskSpec, TaskState,
-    Terminal, TerminalId, TerminalState, TerminalUuid, Timestamp, ViewerId,
+    Accepted, AcceptedWork, Activity, ChangeRecord, Checkpoint, CheckpointId, CheckpointSource,
+    Differences, Handoff, HandoffId, HandoffStatus, Item, ItemBody, ItemId, ItemStatus, LaunchSpec,
+    Lifetime, Lost, Observation, OnExit, Origin, ParentTurn, ProjectId, Retry, Review, ReviewId,
+    ReviewStatus, SessionId, Size, Task, TaskId, TaskSpec, TaskState, Terminal, TerminalId,
+    TerminalState, TerminalUuid, ThreadId, Timestamp, Trace, TraceId, TraceStatus, Turn, TurnId,
+    TurnSettings, TurnStatus, Usage, ViewerId,
 };
 
 use crate::seats::{Face, Fit, Page, Viewer, ViewerRights};
@@ -143,4 +145,66 @@ pub(super) fn task(n: u8) -> Task {
         result: None,
         revision: 1,
     }
+}
+
+pub(super) fn turn(n: u8) -> Turn {
+    Turn {
+        id: TurnId::new((n % 3).into()),
+        thread: ThreadId::new(1),
+        status: TurnStatus::InProgress,
+        error: None,
+        started_at: Timestamp::from_micros(n.into()),
+        completed_at: None,
+        usage: Usage::default(),
+        finish_reason: Some(n.to_string()),
+        settings: TurnSettings::default(),
+        calls: Vec::new(),
+    }
+}
+
+pub(super) fn item(n: u8) -> Item {
+    Item {
+        id: ItemId::new(format!("item {}", n % 3)),
+        status: ItemStatus::InProgress,
+        step: n.into(),
+        at: Timestamp::default(),
+        body: ItemBody::Agent { text: n.to_string(), phase: String::new(), partial: false },
+        opaque: None,
+    }
+}
+
+pub(super) fn trace(n: u8) -> Trace {
+    Trace {
+        id: TraceId::new((n % 3).into()),
+        parent: ParentTurn { thread: ThreadId::new(1), turn: turn(n).id },
+        child: ThreadId::new(n.into()),
+        child_turn: None,
+        title: n.to_string(),
+        agent: "general".to_owned(),
+        model: None,
+        lane: None,
+        status: TraceStatus::Running,
+        created_at: Timestamp::default(),
+        started_at: None,
+        ended_at: None,
+        usage: None,
+        activity: None,
+        exit: None,
+        error: None,
+        entries: Vec::new(),
+    }
+}
+
+pub(super) fn file_change(number: u64, n: u8) -> ChangeRecord {
+    ChangeRecord::Observation(Observation {
+        number,
+        id: n.to_string(),
+        thread: ThreadId::new(1),
+        turn: Some(turn(n).id),
+        call: "call".to_owned(),
+        tool: "shell".to_owned(),
+        is_shared: false,
+        files: Vec::new(),
+        at: Timestamp::default(),
+    })
 }
