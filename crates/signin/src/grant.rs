@@ -101,12 +101,12 @@ pub(crate) fn is_token(text: &str) -> bool {
 /// Reads an error; none if it is none that has a name. `sent` are secrets that it may repeat.
 pub fn refusal(body: &[u8], sent: &[&str]) -> Option<Refusal> {
     #[derive(Deserialize)]
-    struct Told {
+    struct ErrorBody {
         error: Value,
         #[serde(default)]
         error_description: Option<Value>,
     }
-    let told: Told = serde_json::from_slice(body).ok()?;
+    let told: ErrorBody = serde_json::from_slice(body).ok()?;
     // Some wrap the name into an object.
     let code = match &told.error {
         Value::String(code) => code.clone(),

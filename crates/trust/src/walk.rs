@@ -21,23 +21,23 @@ pub(crate) fn own_uid() -> u32 {
 
 /// What is there cannot be trusted; anything else that goes wrong is only the system's refusal.
 #[derive(Debug)]
-pub(crate) struct Distrust(String);
+pub(crate) struct Untrusted(String);
 
-impl std::fmt::Display for Distrust {
+impl std::fmt::Display for Untrusted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Distrust {}
+impl std::error::Error for Untrusted {}
 
 pub(crate) fn refused(path: &Path, reason: &str) -> io::Error {
-    let reason = Distrust(format!("{} {reason}", path.display()));
+    let reason = Untrusted(format!("{} {reason}", path.display()));
     io::Error::new(io::ErrorKind::PermissionDenied, reason)
 }
 
 pub(crate) fn is_distrust(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Distrust>())
+    error.get_ref().is_some_and(|inner| inner.is::<Untrusted>())
 }
 
 pub(crate) fn about(path: &Path, error: impl Into<io::Error>) -> io::Error {

@@ -31,12 +31,12 @@ const MAX_LISTED: usize = 4096;
 const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// Hears what a server says by itself.
-pub(super) struct Ears {
+pub(super) struct ServerListener {
     /// Told when its tools changed.
     pub(super) changed: Arc<Notify>,
 }
 
-impl ClientHandler for Ears {
+impl ClientHandler for ServerListener {
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         self.changed.notify_one();
     }
@@ -49,7 +49,7 @@ impl ClientHandler for Ears {
 
 /// A server that answers. Dropping it ends a program with all that it started.
 pub(super) struct Connection {
-    service: RunningService<RoleClient, Ears>,
+    service: RunningService<RoleClient, ServerListener>,
     /// Told when its tools changed.
     pub(super) changed: Arc<Notify>,
     program: Option<(Partner, Complaint)>,
@@ -64,7 +64,7 @@ impl Connection {
         withheld: &[String],
     ) -> Result<Self, String> {
         let changed = Arc::new(Notify::new());
-        let ears = Ears { changed: Arc::clone(&changed) };
+        let ears = ServerListener { changed: Arc::clone(&changed) };
         if let Some(url) = &settings.url {
             let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
             config.custom_headers = headers(settings)?;

@@ -21,7 +21,7 @@ const LEFT_OUT: &[&str] =
 /// What agents are told in a role, in order: of the user, then of the workspace; for the role, then for
 /// all. A directory counts before the file of the same purpose. Nothing leads out of the workspace.
 pub(super) fn rules(workspace: &Path, home: &Path, slug: &str) -> Vec<String> {
-    let mut told = Told::default();
+    let mut told = RuleTexts::default();
     if let Ok(tree) = Beneath::new(&home.join(".roo")) {
         for dir in [format!("rules-{slug}"), "rules".to_owned()] {
             told.directory(&tree, Path::new(&dir), "~/.roo/", 0);
@@ -39,12 +39,12 @@ pub(super) fn rules(workspace: &Path, home: &Path, slug: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Told {
+struct RuleTexts {
     texts: Vec<String>,
     bytes: usize,
 }
 
-impl Told {
+impl RuleTexts {
     /// Tells all files of a directory in the order of their names. True if it told any.
     fn directory(&mut self, tree: &Beneath, dir: &Path, shown: &str, depth: usize) -> bool {
         let Ok(mut entries) = tree.list(dir, ENTRIES_LIMIT) else { return false };

@@ -36,7 +36,7 @@ use local::{Conversation, Local};
 use prompt::{Attached, Prompt, read_prompt};
 use relay::Relay;
 use screen::Screen;
-use talk::{Ended, Manners, Talk};
+use talk::{DecisionMode, Ended, Talk};
 
 /// The code of an interrupted turn.
 const INTERRUPTED: u8 = 130;
@@ -50,11 +50,11 @@ pub(super) async fn run(args: args::Chat) -> Outcome {
     let images = Attached::images(&args.images)?;
     let client = daemon_process::connect_or_start().await?;
     let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let manners = Manners {
+    let decisions = DecisionMode {
         always: args.yes.then_some(true).or(args.no.then_some(false)),
         can_ask: is_attended && !args.json,
     };
-    let mut talk = Talk::new(client, Screen::new(args.reasoning_text), manners)?;
+    let mut talk = Talk::new(client, Screen::new(args.reasoning_text), decisions)?;
     if args.json {
         // Before anything is started, so that nothing of it is missed.
         talk.relay = Some(Relay::begin(&talk.client).await?);

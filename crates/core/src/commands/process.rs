@@ -71,7 +71,7 @@ pub struct ProcessOutput {
 }
 
 /// What a process is driven by. Nothing here keeps it alive.
-pub(super) enum Reins {
+pub(super) enum ProcessHandle {
     Pipes { control: ProgramControl, has_input: bool },
     Terminal(TerminalId),
 }
@@ -81,7 +81,7 @@ pub(super) struct Process {
     first: ProcessView,
     state: watch::Sender<(ProcessState, Option<Timestamp>)>,
     tail: Mutex<Tail>,
-    reins: Reins,
+    handle: ProcessHandle,
     /// Whether it streams to the connection that asked for it, and so is that one's alone.
     is_streamed: bool,
     stop: Notify,
@@ -94,9 +94,9 @@ struct Tail {
 }
 
 impl Process {
-    pub(super) fn new(first: ProcessView, reins: Reins, is_streamed: bool) -> Self {
+    pub(super) fn new(first: ProcessView, handle: ProcessHandle, is_streamed: bool) -> Self {
         let state = watch::Sender::new((first.state, None));
-        Process { first, state, tail: Mutex::default(), reins, is_streamed, stop: Notify::new() }
+        Process { first, state, tail: Mutex::default(), handle, is_streamed, stop: Notify::new() }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -155,11 +155,11 @@ impl Process {
     }
 
     pub(super) async fn write(&self, core: &Core, bytes: &[u8], close: bool) -> Result<()> {
-        match &self.reins {
-            Reins::Pipes { has_input: false, .. } => {
+        match &self.handle {
+            ProcessHandle::Pipes { has_input: false, .. } => {
                 Err(Error::invalid("process_id", "the process takes no input"))
             }
-            Reins::Pipes { control, .. } => {
+            ProcessHandle::Pipes { control, .. } => {
                 if !bytes.is_empty() {
                     control.write(bytes).await.map_err(|error| refused(&error))?;
                 }
@@ -168,7 +168,7 @@ impl Process {
                 }
                 Ok(())
             }
-            Reins::Terminal(id) => {
+            ProcessHandle::Terminal(id) => {
                 let terminal = core.terminals().get(*id)?;
                 if !bytes.is_empty() {
                     terminal.write_all(bytes).await?;
@@ -182,9 +182,11 @@ impl Process {
     }
 
     pub(super) async fn resize(&self, core: &Core, size: Size) -> Result<()> {
-        match &self.reins {
-            Reins::Pipes { .. } => Err(Error::invalid("process_id", "the process has no terminal")),
-            Reins::Terminal(id) => core.terminals().get(*id)?.resize(size).await,
+        match &self.handle {
+            ProcessHandle::Pipes { .. } => {
+                Err(Error::invalid("process_id", "the process has no terminal"))
+            }
+            ProcessHandle::Terminal(id) => core.terminals().get(*id)?.resize(size).await,
         }
     }
 }

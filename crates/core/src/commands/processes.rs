@@ -216,7 +216,7 @@ async fn stop_all(all: Vec<Arc<Process>>) -> Vec<String> {
 mod tests {
     use rookery_model::TerminalId;
 
-    use super::super::process::Reins;
+    use super::super::process::ProcessHandle;
     use super::*;
 
     fn process(id: &str) -> Arc<Process> {
@@ -233,7 +233,7 @@ mod tests {
             tty: true,
             terminal: None,
         };
-        Arc::new(Process::new(view, Reins::Terminal(TerminalId::new(1)), true))
+        Arc::new(Process::new(view, ProcessHandle::Terminal(TerminalId::new(1)), true))
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::capture::{Capture, Meter};
 use super::execution::{ExecChunk, ExecEnd, ExecStream};
 use super::process::{Process, ProcessState};
 use super::request::Shows;
-use super::source::{Brake, Source, Status};
+use super::source::{Source, Status, StopHandle};
 use crate::clock;
 use crate::core::Core;
 use crate::file_changes::{ObservedBy, Window};
@@ -26,7 +26,7 @@ pub(super) struct Run {
     pub(super) core: Core,
     pub(super) process: Arc<Process>,
     pub(super) source: Source,
-    pub(super) brake: Brake,
+    pub(super) stop_handle: StopHandle,
     pub(super) sink: Sink,
     pub(super) started: Instant,
     pub(super) timeout: Option<Duration>,
@@ -44,19 +44,20 @@ pub(super) enum Sink {
 
 impl Run {
     pub(super) async fn run(self) {
-        let Run { core, process, mut source, brake, mut sink, started, timeout, .. } = self;
+        let Run { core, process, mut source, stop_handle, mut sink, started, timeout, .. } = self;
         let (abandoned, end, watched) = (self.abandoned, self.end, self.watched);
         let is_late = AtomicBool::new(false);
         let hurry = CancellationToken::new();
         let status = {
-            let mut limit = std::pin::pin!(guard(&process, &brake, &abandoned, &hurry, async {
-                match timeout {
-                    Some(timeout) => sleep(timeout.saturating_sub(started.elapsed())).await,
-                    None => std::future::pending().await,
-                }
-                // What ended in time is not late, even if its last words are.
-                is_late.store(brake.is_running(), Ordering::Relaxed);
-            }));
+            let mut limit =
+                std::pin::pin!(guard(&process, &stop_handle, &abandoned, &hurry, async {
+                    match timeout {
+                        Some(timeout) => sleep(timeout.saturating_sub(started.elapsed())).await,
+                        None => std::future::pending().await,
+                    }
+                    // What ended in time is not late, even if its last words are.
+                    is_late.store(stop_handle.is_running(), Ordering::Relaxed);
+                }));
             let mut taking = std::pin::pin!(take_all(&mut source, &mut sink, &process, &hurry));
             tokio::select! {
                 biased;
@@ -92,20 +93,20 @@ impl Run {
 /// Ends the command when it is late, unwanted or told to end.
 async fn guard(
     process: &Process,
-    brake: &Brake,
+    stop_handle: &StopHandle,
     abandoned: &CancellationToken,
     hurry: &CancellationToken,
     late: impl Future<Output = ()>,
 ) {
     tokio::select! {
-        () = late => brake.kill().await,
-        () = abandoned.cancelled() => brake.kill().await,
+        () = late => stop_handle.kill().await,
+        () = abandoned.cancelled() => stop_handle.kill().await,
         () = process.stopped() => {
             let limit = async {
                 sleep(READER_LIMIT).await;
                 hurry.cancel();
             };
-            tokio::join!(brake.end(), limit);
+            tokio::join!(stop_handle.end(), limit);
         }
     }
 }

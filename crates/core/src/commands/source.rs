@@ -23,7 +23,7 @@ pub(super) enum Status {
 }
 
 /// What ends a command.
-pub(super) enum Brake {
+pub(super) enum StopHandle {
     Pipes(ProgramControl),
     Terminal(TerminalHandle),
 }
@@ -75,33 +75,33 @@ fn is_over(progress: &Progress) -> bool {
     progress.exit.is_some() || progress.is_closed
 }
 
-impl Brake {
+impl StopHandle {
     /// Whether the command has not ended yet.
     pub(super) fn is_running(&self) -> bool {
         match self {
-            Brake::Pipes(control) => control.ended().is_none(),
-            Brake::Terminal(terminal) => terminal.progress().borrow().exit.is_none(),
+            StopHandle::Pipes(control) => control.ended().is_none(),
+            StopHandle::Terminal(terminal) => terminal.progress().borrow().exit.is_none(),
         }
     }
 
     /// Asks the command and all that it started to end, and kills them when they do not.
     pub(super) async fn end(&self) {
         match self {
-            Brake::Pipes(control) => drop(control.end().await),
+            StopHandle::Pipes(control) => drop(control.end().await),
             // A terminal is hung up, which asks as well.
-            Brake::Terminal(_) => self.kill().await,
+            StopHandle::Terminal(_) => self.kill().await,
         }
     }
 
     /// Kills the command and all that it started.
     pub(super) async fn kill(&self) {
         match self {
-            Brake::Pipes(control) => drop(control.kill().await),
-            Brake::Terminal(terminal) if self.is_running() => {
+            StopHandle::Pipes(control) => drop(control.kill().await),
+            StopHandle::Terminal(terminal) if self.is_running() => {
                 // A task of its own: its output may be over before it is done.
                 let _ = tokio::spawn(kill_terminal(terminal.clone())).await;
             }
-            Brake::Terminal(_) => {}
+            StopHandle::Terminal(_) => {}
         }
     }
 }

@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 use super::approval::Permission;
 use super::capture::{Capture, Meter};
 use super::execution::{ExecChunk, Execution};
-use super::process::{Process, ProcessState, ProcessView, Reins};
+use super::process::{Process, ProcessHandle, ProcessState, ProcessView};
 use super::processes::Seat;
 use super::request::{ExecRequest, Shows};
 use super::run::{Run, Sink};
-use super::source::{Brake, Source};
+use super::source::{Source, StopHandle};
 use crate::clock;
 use crate::file_changes::ObservedBy;
 use crate::rooms::Commands;
@@ -91,8 +91,8 @@ struct Launch {
 /// A command that was started.
 struct Started {
     source: Source,
-    brake: Brake,
-    reins: Reins,
+    stop_handle: StopHandle,
+    process_handle: ProcessHandle,
     pid: u32,
     terminal: Option<TerminalId>,
 }
@@ -254,7 +254,7 @@ impl Commands {
             terminal: begun.terminal,
         };
         let streams = request.streams || request.tty;
-        let process = Arc::new(Process::new(view.clone(), begun.reins, streams));
+        let process = Arc::new(Process::new(view.clone(), begun.process_handle, streams));
         seat.fill(Arc::clone(&process));
         if self.core.inner.agents.is_draining() {
             // Begun meanwhile: who ends all that run may not have seen this one.
@@ -269,7 +269,7 @@ impl Commands {
             core: self.core.clone(),
             process,
             source: begun.source,
-            brake: begun.brake,
+            stop_handle: begun.stop_handle,
             sink,
             started,
             timeout: request.timeout,
@@ -339,8 +339,8 @@ impl Commands {
         Ok(Started {
             pid: control.pid(),
             source: Source::Pipes(program),
-            brake: Brake::Pipes(control.clone()),
-            reins: Reins::Pipes { control, has_input },
+            stop_handle: StopHandle::Pipes(control.clone()),
+            process_handle: ProcessHandle::Pipes { control, has_input },
             terminal: None,
         })
     }
@@ -353,8 +353,8 @@ impl Commands {
         Ok(Started {
             pid: handle.pid(),
             source: Source::Terminal { tap: tapped, progress: handle.progress() },
-            brake: Brake::Terminal(handle),
-            reins: Reins::Terminal(opened.id),
+            stop_handle: StopHandle::Terminal(handle),
+            process_handle: ProcessHandle::Terminal(opened.id),
             terminal: Some(opened.id),
         })
     }

@@ -5,8 +5,8 @@ pub mod http;
 pub mod memory;
 mod reserve;
 pub mod stdio;
-mod strangers;
 pub mod tcp;
+mod unauthenticated;
 pub mod unix;
 pub mod ws;
 

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr};
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::strangers::{Place, Strangers};
+use super::unauthenticated::{Place, Unauthenticated};
 use super::{Slot, Slots, Transport, accept_patiently, delegate_io};
 
 /// Who may connect.
@@ -54,7 +54,7 @@ pub struct TcpEndpoint {
     listener: TcpListener,
     slots: Slots,
     /// Peers that have not presented the token yet, if they have to.
-    strangers: Option<Strangers>,
+    unauthenticated: Option<Unauthenticated>,
 }
 
 impl TcpEndpoint {
@@ -76,8 +76,8 @@ impl TcpEndpoint {
             ));
         }
         let listener = TcpListener::bind(address).await?;
-        let strangers = matches!(access, Access::Token(_)).then(Strangers::default);
-        Ok(Self { listener, slots: Slots::new(max_connections), strangers })
+        let unauthenticated = matches!(access, Access::Token(_)).then(Unauthenticated::default);
+        Ok(Self { listener, slots: Slots::new(max_connections), unauthenticated })
     }
 
     /// The address bound, with the port the system chose for port 0.
@@ -99,9 +99,9 @@ impl TcpEndpoint {
                 tracing::warn!(%peer, "too many connections, closing the newest");
                 continue;
             };
-            let stranger = match &self.strangers {
+            let pending_peer = match &self.unauthenticated {
                 None => None,
-                Some(strangers) => match strangers.take(peer.ip()) {
+                Some(unauthenticated) => match unauthenticated.take(peer.ip()) {
                     Some(place) => Some(place),
                     None => {
                         tracing::warn!(%peer, "too many connections without a token, closing the newest");
@@ -112,7 +112,7 @@ impl TcpEndpoint {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "cannot set TCP_NODELAY");
             }
-            return Ok(TcpConnection { stream, peer, stranger, _slot: slot });
+            return Ok(TcpConnection { stream, peer, pending_peer, _slot: slot });
         }
     }
 }
@@ -123,7 +123,7 @@ pub struct TcpConnection {
     stream: TcpStream,
     peer: SocketAddr,
     /// Its place among those who have not presented the token.
-    stranger: Option<Place>,
+    pending_peer: Option<Place>,
     _slot: Slot,
 }
 
@@ -151,7 +151,7 @@ impl Transport for TcpConnection {
     }
 
     fn admitted(&mut self) {
-        self.stranger = None;
+        self.pending_peer = None;
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
 
     #[tokio::test]
     async fn attack_peers_without_a_token_are_few_and_those_with_it_do_not_count() {
-        use super::super::strangers::MOST_FROM_ONE;
+        use super::super::unauthenticated::MOST_FROM_ONE;
 
         let address = "127.0.0.1:0".parse().unwrap();
         let access = Access::Token("secret".into());

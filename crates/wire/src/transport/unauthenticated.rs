@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Strangers at once, at one endpoint.
+/// Clients without a token yet at once, at one endpoint.
 pub(super) const MOST: usize = 64;
-/// Strangers at once from one address.
+/// Clients without a token yet at once, from one address.
 pub(super) const MOST_FROM_ONE: usize = 16;
 
-/// The strangers of one endpoint, by their addresses.
+/// The clients of one endpoint that have not shown a token yet, by their addresses.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Strangers(Arc<Mutex<HashMap<IpAddr, usize>>>);
+pub(super) struct Unauthenticated(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
-impl Strangers {
+impl Unauthenticated {
     fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -29,20 +29,20 @@ impl Strangers {
         }
         counts.insert(from, own + 1);
         drop(counts);
-        Some(Place { strangers: self.clone(), from })
+        Some(Place { unauthenticated: self.clone(), from })
     }
 }
 
-/// The place of one stranger; free again when dropped.
+/// The place of one such client; free again when dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    strangers: Strangers,
+    unauthenticated: Unauthenticated,
     from: IpAddr,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut counts = self.strangers.counts();
+        let mut counts = self.unauthenticated.counts();
         match counts.get_mut(&self.from) {
             Some(count) if *count > 1 => *count -= 1,
             _ => drop(counts.remove(&self.from)),
@@ -56,22 +56,22 @@ mod tests {
 
     #[test]
     fn attack_one_address_does_not_take_all_places() {
-        let strangers = Strangers::default();
+        let unauthenticated = Unauthenticated::default();
         let address = |last: u8| IpAddr::from([192, 0, 2, last]);
         let mut places: Vec<Place> = (0..MOST_FROM_ONE)
-            .map(|_| strangers.take(address(1)).expect("there is room"))
+            .map(|_| unauthenticated.take(address(1)).expect("there is room"))
             .collect();
-        assert!(strangers.take(address(1)).is_none());
+        assert!(unauthenticated.take(address(1)).is_none());
         let mapped = address(1).to_string();
         let mapped = format!("::ffff:{mapped}").parse().unwrap();
-        assert!(strangers.take(mapped).is_none(), "spelled otherwise it is the same");
+        assert!(unauthenticated.take(mapped).is_none(), "spelled otherwise it is the same");
         places.extend((0..MOST - MOST_FROM_ONE).map(|number| {
             let last = u8::try_from(2 + number % 200).unwrap();
-            strangers.take(address(last)).expect("others have room")
+            unauthenticated.take(address(last)).expect("others have room")
         }));
-        assert!(strangers.take(address(250)).is_none());
+        assert!(unauthenticated.take(address(250)).is_none());
         places.clear();
-        assert!(strangers.counts().is_empty());
-        assert!(strangers.take(address(1)).is_some());
+        assert!(unauthenticated.counts().is_empty());
+        assert!(unauthenticated.take(address(1)).is_some());
     }
 }

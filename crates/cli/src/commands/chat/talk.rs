@@ -58,7 +58,7 @@ pub(super) enum Idle {
 
 /// How requests are decided.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manners {
+pub(super) struct DecisionMode {
     /// The answer to everything, if there is one.
     pub(super) always: Option<bool>,
     /// Whether questions can be asked at the terminal.
@@ -76,7 +76,7 @@ pub(super) struct Talk {
     notifications: mpsc::Receiver<Notification>,
     /// What we are subscribed to; none before the first thread, and after the daemon gave us up.
     subscription: Option<u64>,
-    manners: Manners,
+    decisions: DecisionMode,
     /// Notifications that were lost, as far as it was reported.
     missed: u64,
     /// How the turn that is followed ended, before all of it was printed.
@@ -97,7 +97,7 @@ fn notifications_of(client: &Client) -> Outcome<mpsc::Receiver<Notification>> {
 
 impl Talk {
     /// A connection that follows no thread yet.
-    pub(super) fn new(client: Client, screen: Screen, manners: Manners) -> Outcome<Self> {
+    pub(super) fn new(client: Client, screen: Screen, decisions: DecisionMode) -> Outcome<Self> {
         Ok(Self {
             notifications: notifications_of(&client)?,
             client,
@@ -106,7 +106,7 @@ impl Talk {
             stop: Stop::new()?,
             relay: None,
             subscription: None,
-            manners,
+            decisions,
             missed: 0,
             ended: None,
             spent: None,
@@ -172,7 +172,7 @@ impl Talk {
     }
 
     async fn run_turn(&mut self, turn: &str) -> Outcome<Ended> {
-        let mut prompts = Prompts::new(self.manners.can_ask)?;
+        let mut prompts = Prompts::new(self.decisions.can_ask)?;
         let mut is_interrupting = false;
         self.ended = None;
         if let Some(ended) = self.begin(turn, &mut prompts).await? {
@@ -316,7 +316,7 @@ impl Talk {
             }
             let is_yes_or_no =
                 matches!(request.kind, RequestKind::Approval | RequestKind::PlanExit);
-            match self.manners.always.filter(|_| is_yes_or_no) {
+            match self.decisions.always.filter(|_| is_yes_or_no) {
                 Some(approved) => {
                     call(&self.client, decided(&request.id, approved)).await?;
                 }

@@ -1,4 +1,4 @@
-//! What one connection was told of one session, and what is new since.
+//! What one connection received of one session, and what is new since.
 
 use std::time::{Duration, Instant};
 
@@ -8,18 +8,18 @@ use rookery_wire::{Rejected, rpc};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::{Haste, Past, output};
+use super::{LastSeen, Urgency, output};
 use crate::wire::notification::{Changed, Exited, NAMES, Output};
 
 /// How long the beginning of what may be a secret waits for its end.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a connection knows of one session.
-pub(super) struct Told {
+pub(super) struct SessionFeed {
     handle: TerminalHandle,
     progress: watch::Receiver<Progress>,
     sequence: Option<u64>,
-    /// Up to where the transcript was told.
+    /// Up to where the transcript was sent.
     offset: u64,
     /// When output was first kept back.
     held_since: Option<Instant>,
@@ -29,7 +29,7 @@ pub(super) struct Told {
 }
 
 /// What came of saying what is new.
-pub(super) enum Said {
+pub(super) enum Flushed {
     /// Nothing is left to say.
     Everything,
     /// Something may be said at this time.
@@ -40,9 +40,9 @@ pub(super) enum Said {
 
 type Sent = Result<(), Rejected>;
 
-impl Told {
-    /// Knows nothing of a new session, and of an old one what it was told before.
-    pub(super) fn new(handle: TerminalHandle, is_new: bool, past: Past) -> Self {
+impl SessionFeed {
+    /// Knows nothing of a new session, and of an old one what it received before.
+    pub(super) fn new(handle: TerminalHandle, is_new: bool, past: LastSeen) -> Self {
         Self {
             progress: handle.progress(),
             sequence: past.sequence,
@@ -55,8 +55,8 @@ impl Told {
     }
 
     /// What is to be remembered when there is no listener any more.
-    pub(super) fn past(&self) -> Past {
-        Past { sequence: self.sequence, has_exited: self.has_exited }
+    pub(super) fn past(&self) -> LastSeen {
+        LastSeen { sequence: self.sequence, has_exited: self.has_exited }
     }
 
     /// Where to hear of changes.
@@ -64,36 +64,36 @@ impl Told {
         self.progress.clone()
     }
 
-    /// Sends what was not sent before. Each message counts as told once it was taken.
+    /// Sends what was not sent before. Each message counts as sent once it was taken.
     pub(super) fn say(
         &mut self,
         session: &str,
-        haste: Haste,
+        urgency: Urgency,
         mut send: impl FnMut(Bytes) -> Sent,
-    ) -> Result<Said, Rejected> {
+    ) -> Result<Flushed, Rejected> {
         let now = *self.progress.borrow_and_update();
         if now.is_closed {
-            return Ok(Said::Gone);
+            return Ok(Flushed::Gone);
         }
         let sequence = now.sequence;
         if self.sequence != Some(sequence) {
             send(body(NAMES[0], &Changed { session, sequence }))?;
             self.sequence = Some(sequence);
         }
-        let haste = if now.exit.is_some() { Haste::Last } else { haste };
-        let held = self.say_output(session, sequence, haste, &mut send)?;
+        let urgency = if now.exit.is_some() { Urgency::Last } else { urgency };
+        let held = self.say_output(session, sequence, urgency, &mut send)?;
         if let (Some(status), false) = (now.exit, self.has_exited) {
             send(body(NAMES[2], &Exited { session, sequence, ending: status.into() }))?;
             self.has_exited = true;
         }
-        Ok(held.map_or(Said::Everything, Said::HeldBack))
+        Ok(held.map_or(Flushed::Everything, Flushed::HeldBack))
     }
 
     fn say_output(
         &mut self,
         session: &str,
         sequence: u64,
-        haste: Haste,
+        urgency: Urgency,
         send: &mut impl FnMut(Bytes) -> Sent,
     ) -> Result<Option<Instant>, Rejected> {
         if self.handle.transcript_end() == self.offset {
@@ -101,7 +101,7 @@ impl Told {
         }
         let piece = self.handle.transcript_since(self.offset, output::CONTEXT);
         let waited = self.held_since.is_some_and(|since| since.elapsed() >= PATIENCE);
-        let ready = output::ready(&piece, haste == Haste::Last || waited);
+        let ready = output::ready(&piece, urgency == Urgency::Last || waited);
         if !ready.text.is_empty() || piece.is_cut {
             let message = Output { session, sequence, output: &ready.text, dropped: piece.is_cut };
             send(body(NAMES[1], &message))?;

@@ -1,10 +1,10 @@
-//! Notifications of one connection: what it asked for, and what it was told already.
+//! Notifications of one connection: what it asked for, and what it received already.
 //!
 //! News goes out in step with replies and, in between, from a task that sleeps until a session
 //! changes. Both send only what was not sent before, so the first one sends it.
 
+mod feed;
 mod output;
-mod told;
 mod watch;
 
 use std::{
@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use crate::{context::Shared, ids};
-use told::Told;
+use feed::SessionFeed;
 
 /// Which sessions a connection wants to hear of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Filter {
 
 /// How urgent it is to say everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Haste {
+pub(crate) enum Urgency {
     /// More will come: what may be the beginning of a secret is kept for a moment.
     Usual,
     /// Nothing can be said later.
@@ -53,7 +53,7 @@ pub(crate) enum Haste {
 
 /// What is left after saying all that could be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum Remaining {
     Nothing,
     /// Something may be said at this time.
     Until(Instant),
@@ -78,13 +78,13 @@ struct State {
     task: Option<AbortHandle>,
     /// Requests at work whose reply comes before the news of what they do.
     at_work: usize,
-    /// What was told before notifications were turned off, so that it is not told again.
-    past: BTreeMap<String, Past>,
+    /// What was sent before notifications were turned off, so that it is not sent again.
+    past: BTreeMap<String, LastSeen>,
 }
 
 /// What a connection knows of a session while it does not listen.
 #[derive(Clone, Copy, Debug, Default)]
-struct Past {
+struct LastSeen {
     sequence: Option<u64>,
     has_exited: bool,
 }
@@ -102,9 +102,9 @@ struct Subscription {
     filter: Filter,
     /// Terminals up to this one existed when notifications were turned on.
     newest_then: Option<TerminalId>,
-    /// What was told, in the order in which sessions are reported.
-    told: BTreeMap<String, Told>,
-    /// Which terminals and adapters there were when `told` was last compared with them.
+    /// What was sent, in the order in which sessions are reported.
+    feeds: BTreeMap<String, SessionFeed>,
+    /// Which terminals and adapters there were when `feeds` was last compared with them.
     rosters: [Receiver<u64>; 2],
     is_stale: bool,
 }
@@ -120,12 +120,12 @@ impl Notifier {
         let mut state = self.state.lock();
         match (filter, &mut state.subscription) {
             (None, _) => {
-                let told = state
+                let feeds = state
                     .subscription
                     .take()
-                    .map(|subscription| subscription.told)
+                    .map(|subscription| subscription.feeds)
                     .unwrap_or_default();
-                let past = told.into_iter().map(|(session, told)| (session, told.past()));
+                let past = feeds.into_iter().map(|(session, feed)| (session, feed.past()));
                 state.past.extend(past);
                 if let Some(task) = state.task.take() {
                     task.abort();
@@ -142,7 +142,7 @@ impl Notifier {
                 state.subscription = Some(Subscription {
                     filter,
                     newest_then,
-                    told: BTreeMap::new(),
+                    feeds: BTreeMap::new(),
                     rosters: self.rosters(),
                     is_stale: true,
                 });
@@ -165,31 +165,31 @@ impl Notifier {
     }
 
     /// Says what is new.
-    fn say(&self, haste: Haste) -> Left {
+    fn say(&self, urgency: Urgency) -> Remaining {
         let mut state = self.state.lock();
         let State { subscription, at_work, past, .. } = &mut *state;
         // The last one to finish sends it.
-        let (Some(subscription), 0) = (subscription, *at_work) else { return Left::Nothing };
+        let (Some(subscription), 0) = (subscription, *at_work) else { return Remaining::Nothing };
         self.refresh(subscription, past);
         let mut until = None;
         let mut gone = Vec::new();
-        for (session, told) in subscription.told.iter_mut().filter(|(_, told)| told.is_wanted) {
-            match told.say(session, haste, |body| self.connection.outbox().try_send(body)) {
-                Ok(told::Said::Everything) => {}
-                Ok(told::Said::HeldBack(at)) => until = until.into_iter().chain([at]).min(),
-                Ok(told::Said::Gone) => gone.push(session.clone()),
-                Err(Rejected::Full) => return Left::Blocked,
-                Err(Rejected::Closed) => return Left::Nothing,
+        for (session, feed) in subscription.feeds.iter_mut().filter(|(_, feed)| feed.is_wanted) {
+            match feed.say(session, urgency, |body| self.connection.outbox().try_send(body)) {
+                Ok(feed::Flushed::Everything) => {}
+                Ok(feed::Flushed::HeldBack(at)) => until = until.into_iter().chain([at]).min(),
+                Ok(feed::Flushed::Gone) => gone.push(session.clone()),
+                Err(Rejected::Full) => return Remaining::Blocked,
+                Err(Rejected::Closed) => return Remaining::Nothing,
             }
         }
         for session in gone {
-            subscription.told.remove(&session);
+            subscription.feeds.remove(&session);
         }
-        until.map_or(Left::Nothing, Left::Until)
+        until.map_or(Remaining::Nothing, Remaining::Until)
     }
 
     /// Finds the sessions that came, went, or are wanted or unwanted since the last time.
-    fn refresh(&self, subscription: &mut Subscription, past: &mut BTreeMap<String, Past>) {
+    fn refresh(&self, subscription: &mut Subscription, past: &mut BTreeMap<String, LastSeen>) {
         let has_changed = |roster: &Receiver<u64>| roster.has_changed().unwrap_or(false);
         if !subscription.rosters.iter().any(has_changed) && !subscription.is_stale {
             return;
@@ -202,15 +202,19 @@ impl Notifier {
             let is_new = subscription.newest_then.is_none_or(|newest| terminal.id > newest);
             let fresh = || {
                 let handle = self.core.terminals().get(terminal.id).ok()?;
-                Some(Told::new(handle, is_new, past.get(&session).copied().unwrap_or_default()))
+                Some(SessionFeed::new(
+                    handle,
+                    is_new,
+                    past.get(&session).copied().unwrap_or_default(),
+                ))
             };
-            // What is not wanted now is not forgotten: it may be wanted again, and is not told twice.
-            if let Some(mut told) = subscription.told.remove(&session).or_else(fresh) {
-                told.is_wanted = subscription.filter.admits(&session, terminal.id, &self.shared);
-                kept.insert(session, told);
+            // What is not wanted now is not forgotten: it may be wanted again, and is not sent twice.
+            if let Some(mut feed) = subscription.feeds.remove(&session).or_else(fresh) {
+                feed.is_wanted = subscription.filter.admits(&session, terminal.id, &self.shared);
+                kept.insert(session, feed);
             }
         }
-        subscription.told = kept;
+        subscription.feeds = kept;
         past.clear();
     }
 }
@@ -227,10 +231,10 @@ impl Companion for Notifier {
             let mut state = self.state.lock();
             state.at_work = state.at_work.saturating_sub(1);
         }
-        self.say(Haste::Usual);
+        self.say(Urgency::Usual);
     }
 
     fn ending(&self) {
-        self.say(Haste::Last);
+        self.say(Urgency::Last);
     }
 }

@@ -13,9 +13,9 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use super::{Haste, Left, Notifier};
+use super::{Notifier, Remaining, Urgency};
 
-/// Changes within this time of the last message are told together.
+/// Changes within this time of the last message are sent together.
 const COALESCE: Duration = Duration::from_millis(8);
 
 type Change = Pin<Box<dyn Future<Output = Option<Receiver<Progress>>> + Send>>;
@@ -29,22 +29,22 @@ fn change(mut progress: Receiver<Progress>) -> Change {
 pub(super) async fn run(notifier: Arc<Notifier>) {
     let [mut terminals, mut adapters] = notifier.rosters();
     let mut changes = FuturesUnordered::new();
-    let mut left = Left::Nothing;
+    let mut left = Remaining::Nothing;
     // At the start, and whenever sessions came or went, all of them are watched anew.
     let mut is_stale = true;
     loop {
         if is_stale {
             terminals.mark_unchanged();
             adapters.mark_unchanged();
-            left = notifier.say(Haste::Usual);
+            left = notifier.say(Urgency::Usual);
             changes = notifier.watched().into_iter().map(change).collect();
             is_stale = false;
         }
         let room = async {
             match left {
-                Left::Blocked => drop(notifier.connection.outbox().reserve().await),
-                Left::Until(at) => sleep_until(Instant::from_std(at)).await,
-                Left::Nothing => pending().await,
+                Remaining::Blocked => drop(notifier.connection.outbox().reserve().await),
+                Remaining::Until(at) => sleep_until(Instant::from_std(at)).await,
+                Remaining::Nothing => pending().await,
             }
         };
         tokio::select! {
@@ -65,17 +65,17 @@ pub(super) async fn run(notifier: Arc<Notifier>) {
             () = room => {}
         }
         if !is_stale {
-            left = notifier.say(Haste::Usual);
+            left = notifier.say(Urgency::Usual);
             sleep(COALESCE).await;
         }
     }
 }
 
 impl Notifier {
-    /// Where to hear of changes of the sessions that are told of.
+    /// Where to hear of changes of the sessions that are reported.
     fn watched(&self) -> Vec<Receiver<Progress>> {
         let state = self.state.lock();
-        let told = state.subscription.iter().flat_map(|subscription| subscription.told.values());
-        told.filter(|told| told.is_wanted).map(super::told::Told::progress).collect()
+        let feeds = state.subscription.iter().flat_map(|subscription| subscription.feeds.values());
+        feeds.filter(|feed| feed.is_wanted).map(super::feed::SessionFeed::progress).collect()
     }
 }

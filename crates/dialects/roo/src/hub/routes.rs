@@ -25,11 +25,11 @@ pub(super) struct Route {
     owned: HashSet<ThreadId>,
     /// The last of them.
     pub(super) current: Option<ThreadId>,
-    hearing: Hearing,
+    interest: Interest,
 }
 
 /// Which tasks a connection hears of.
-enum Hearing {
+enum Interest {
     /// Not known yet: events are held back until then.
     Undecided { until: u64, held: Vec<(Option<Subject>, Bytes)> },
     /// All.
@@ -40,29 +40,29 @@ enum Hearing {
 
 impl Route {
     pub(super) fn new(outbox: Outbox, listener: Arc<Listener>, now: u64) -> Route {
-        let hearing = match listener.delivery {
-            Delivery::Auto => Hearing::Undecided { until: now + SILENCE, held: Vec::new() },
-            Delivery::Broadcast => Hearing::Observer,
-            Delivery::Own => Hearing::Owner,
+        let interest = match listener.delivery {
+            Delivery::Auto => Interest::Undecided { until: now + SILENCE, held: Vec::new() },
+            Delivery::Broadcast => Interest::Observer,
+            Delivery::Own => Interest::Owner,
         };
-        Route { outbox, listener, owned: HashSet::new(), current: None, hearing }
+        Route { outbox, listener, owned: HashSet::new(), current: None, interest }
     }
 
     /// It said something that starts or resumes no task.
     pub(super) fn observe(&mut self) {
-        if let Hearing::Undecided { held, .. } = &mut self.hearing {
+        if let Interest::Undecided { held, .. } = &mut self.interest {
             let held = std::mem::take(held);
-            self.hearing = Hearing::Observer;
+            self.interest = Interest::Observer;
             held.into_iter().for_each(|(subject, body)| self.send(subject, body));
         }
     }
 
     /// It is about to start or resume a task: what it hears of is decided by what becomes of that.
     pub(super) fn begin_own(&mut self) {
-        self.hearing = match std::mem::replace(&mut self.hearing, Hearing::Owner) {
-            Hearing::Undecided { held, .. } => Hearing::Undecided { until: u64::MAX, held },
-            Hearing::Observer if self.listener.delivery == Delivery::Auto => {
-                Hearing::Undecided { until: u64::MAX, held: Vec::new() }
+        self.interest = match std::mem::replace(&mut self.interest, Interest::Owner) {
+            Interest::Undecided { held, .. } => Interest::Undecided { until: u64::MAX, held },
+            Interest::Observer if self.listener.delivery == Delivery::Auto => {
+                Interest::Undecided { until: u64::MAX, held: Vec::new() }
             }
             decided => decided,
         };
@@ -71,7 +71,7 @@ impl Route {
     /// It started or resumed a task, and hears of its own from now on. Gives the one before.
     pub(super) fn own(&mut self, task: ThreadId) -> Option<ThreadId> {
         if self.listener.delivery == Delivery::Auto {
-            self.hearing = Hearing::Owner;
+            self.interest = Interest::Owner;
         }
         self.owned.insert(task);
         self.current.replace(task)
@@ -87,7 +87,7 @@ impl Route {
         self.owned.remove(&task);
         self.current = before;
         if self.listener.delivery == Delivery::Auto && self.owned.is_empty() {
-            self.hearing = Hearing::Observer;
+            self.interest = Interest::Observer;
         }
     }
 
@@ -100,8 +100,8 @@ impl Route {
 
     /// When it is decided by its silence, if anything is held back.
     pub(super) fn due(&self) -> Option<u64> {
-        match &self.hearing {
-            Hearing::Undecided { until, held } if !held.is_empty() && *until < u64::MAX => {
+        match &self.interest {
+            Interest::Undecided { until, held } if !held.is_empty() && *until < u64::MAX => {
                 Some(*until)
             }
             _ => None,
@@ -110,14 +110,14 @@ impl Route {
 
     /// Takes an event about a task that works for those after it in the list.
     fn take(&mut self, lineage: &[ThreadId], subject: Option<Subject>, body: Bytes) {
-        match &mut self.hearing {
-            Hearing::Owner if !lineage.iter().any(|task| self.owned.contains(task)) => {}
-            Hearing::Undecided { held, .. } if held.len() < MAX_HELD => held.push((subject, body)),
-            Hearing::Undecided { .. } => {
+        match &mut self.interest {
+            Interest::Owner if !lineage.iter().any(|task| self.owned.contains(task)) => {}
+            Interest::Undecided { held, .. } if held.len() < MAX_HELD => held.push((subject, body)),
+            Interest::Undecided { .. } => {
                 self.observe();
                 self.send(subject, body);
             }
-            Hearing::Owner | Hearing::Observer => self.send(subject, body),
+            Interest::Owner | Interest::Observer => self.send(subject, body),
         }
     }
 

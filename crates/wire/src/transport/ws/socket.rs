@@ -87,7 +87,7 @@ pub struct Socket {
     is_over: bool,
     /// What to tell the peer at the end, if it broke a rule.
     fault: Option<CloseCode>,
-    farewell: Farewell,
+    close_notice: CloseNotice,
     pings: Option<Pings>,
     _slot: Slot,
 }
@@ -133,9 +133,9 @@ impl Outgoing {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Farewell {
-    Unsaid,
-    Said,
+enum CloseNotice {
+    Pending,
+    Sent,
 }
 
 impl std::fmt::Debug for Socket {
@@ -161,7 +161,7 @@ impl Socket {
             outgoing: Outgoing::default(),
             is_over: false,
             fault: None,
-            farewell: Farewell::Unsaid,
+            close_notice: CloseNotice::Pending,
             pings: None,
             _slot: slot,
         }
@@ -359,7 +359,7 @@ impl Transport for Socket {
     /// Says goodbye with the code that fits, and reads until the peer has seen it: closing with
     /// unread bytes would take the close frame back.
     fn poll_farewell(&mut self, cx: &mut Context<'_>, outcome: &Outcome) -> Poll<()> {
-        if self.farewell == Farewell::Unsaid && !self.is_over {
+        if self.close_notice == CloseNotice::Pending && !self.is_over {
             // Polled once or twice before there is room; what was not handed over is given up.
             let Ok(()) = ready!(Pin::new(&mut self.ws).poll_ready(cx)) else {
                 return Poll::Ready(());
@@ -369,7 +369,7 @@ impl Transport for Socket {
                 return Poll::Ready(());
             }
         }
-        self.farewell = Farewell::Said;
+        self.close_notice = CloseNotice::Sent;
         if ready!(Pin::new(&mut self.ws).poll_flush(cx)).is_err() {
             return Poll::Ready(());
         }
