@@ -3,12 +3,17 @@
 //! The compact form is text plus style runs; it is what history blocks and
 //! checkpoints are made of, so its layout may only grow behind a version number.
 
+mod color;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use alacritty_terminal::term::cell::{Cell, Flags, Hyperlink};
-use alacritty_terminal::vte::ansi::{Color, NamedColor, Rgb};
+use alacritty_terminal::vte::ansi::{Color, NamedColor};
 use unicode_width::UnicodeWidthChar;
 
+use self::color::{read_color, write_color};
 use crate::bin::{Damaged, Read, Reader, Writer};
 
 /// Marks a cell that a program wrote, as opposed to one that was erased or never touched.
@@ -408,75 +413,6 @@ fn decode_text(text: &str, count: usize) -> Read<Vec<Cell>> {
     if cells.len() == count { Ok(cells) } else { Err(Damaged) }
 }
 
-pub(crate) fn write_color(writer: &mut Writer<'_>, color: Color) {
-    match color {
-        Color::Named(name) => {
-            writer.u8(0);
-            writer.uint(name as u64);
-        }
-        Color::Indexed(index) => {
-            writer.u8(1);
-            writer.u8(index);
-        }
-        Color::Spec(Rgb { r, g, b }) => {
-            writer.u8(2);
-            writer.0.extend([r, g, b]);
-        }
-    }
-}
-
-pub(crate) fn read_color(reader: &mut Reader<'_>) -> Read<Color> {
-    Ok(match reader.u8()? {
-        0 => Color::Named(named_color(reader.uint()?)?),
-        1 => Color::Indexed(reader.u8()?),
-        2 => Color::Spec(Rgb { r: reader.u8()?, g: reader.u8()?, b: reader.u8()? }),
-        _ => return Err(Damaged),
-    })
-}
-
-fn named_color(number: u64) -> Read<NamedColor> {
-    use NamedColor::{
-        Background, Black, Blue, BrightBlack, BrightBlue, BrightCyan, BrightForeground,
-        BrightGreen, BrightMagenta, BrightRed, BrightWhite, BrightYellow, Cursor, Cyan, DimBlack,
-        DimBlue, DimCyan, DimForeground, DimGreen, DimMagenta, DimRed, DimWhite, DimYellow,
-        Foreground, Green, Magenta, Red, White, Yellow,
-    };
-    [
-        Black,
-        Red,
-        Green,
-        Yellow,
-        Blue,
-        Magenta,
-        Cyan,
-        White,
-        BrightBlack,
-        BrightRed,
-        BrightGreen,
-        BrightYellow,
-        BrightBlue,
-        BrightMagenta,
-        BrightCyan,
-        BrightWhite,
-        Foreground,
-        Background,
-        Cursor,
-        DimBlack,
-        DimRed,
-        DimGreen,
-        DimYellow,
-        DimBlue,
-        DimMagenta,
-        DimCyan,
-        DimWhite,
-        BrightForeground,
-        DimForeground,
-    ]
-    .into_iter()
-    .find(|name| *name as u64 == number)
-    .ok_or(Damaged)
-}
-
 /// Writes one template cell (cursor attributes): its style without text.
 pub(crate) fn write_template(writer: &mut Writer<'_>, cell: &Cell) {
     RunStyle::of(cell, cell.flags.bits()).write(writer);
@@ -498,80 +434,4 @@ pub(crate) fn zero_width_count(cell: &Cell) -> usize {
 pub(crate) fn link_of(cell: &Cell) -> Option<Arc<str>> {
     cell.extra.as_ref()?;
     cell.hyperlink().map(|link| Arc::from(link.uri()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn written(c: char) -> Cell {
-        Cell { c, flags: WRITTEN, ..Cell::default() }
-    }
-
-    fn roundtrip(cells: &[Cell]) -> Vec<Cell> {
-        let mut bytes = Vec::new();
-        encode(cells, &mut bytes);
-        let mut reader = Reader(&bytes);
-        let mut back = decode(&mut reader, cells.len()).unwrap();
-        assert!(reader.0.is_empty());
-        back.resize(cells.len(), Cell::default());
-        back
-    }
-
-    #[test]
-    fn a_plain_row_costs_little_more_than_its_text() {
-        let mut cells: Vec<Cell> = "hello".chars().map(written).collect();
-        cells.resize(80, Cell::default());
-        let mut bytes = Vec::new();
-        encode(&cells, &mut bytes);
-        assert_eq!(bytes.len(), 5 + 4);
-        assert_eq!(roundtrip(&cells), cells);
-    }
-
-    #[test]
-    fn wide_linked_and_wrapped_cells_come_back() {
-        let mut wide = written('日');
-        wide.flags |= Flags::WIDE_CHAR;
-        let mut spacer = written(' ');
-        spacer.flags |= Flags::WIDE_CHAR_SPACER;
-        let mut linked = written('e');
-        linked.push_zerowidth('\u{301}');
-        linked.set_hyperlink(Some(Hyperlink::new(Some("id"), "https://example.com".to_owned())));
-        linked.set_underline_color(Some(Color::Indexed(3)));
-        let mut last = written('x');
-        last.flags |= Flags::WRAPLINE | Flags::BOLD;
-        last.fg = Color::Spec(Rgb { r: 1, g: 2, b: 3 });
-        let cells = [wide, spacer, linked, Cell::default(), last];
-        assert_eq!(roundtrip(&cells), cells);
-    }
-
-    fn any_cell() -> impl Strategy<Value = Cell> {
-        let color = prop_oneof![
-            Just(DEFAULT_FG),
-            Just(DEFAULT_BG),
-            any::<u8>().prop_map(Color::Indexed),
-            any::<[u8; 3]>().prop_map(|[r, g, b]| Color::Spec(Rgb { r, g, b })),
-        ];
-        let c = prop_oneof![Just(' '), Just('\t'), Just('a'), Just('日'), Just('é')];
-        (c, color.clone(), color, any::<u16>()).prop_map(|(c, fg, bg, bits)| Cell {
-            c,
-            fg,
-            bg,
-            flags: Flags::from_bits_retain(bits),
-            extra: None,
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn any_row_comes_back(cells in prop::collection::vec(any_cell(), 1..40)) {
-            prop_assert_eq!(roundtrip(&cells), cells);
-        }
-
-        #[test]
-        fn garbage_rows_are_refused_without_panic(bytes: Vec<u8>) {
-            let _ = decode(&mut Reader(&bytes), 200);
-        }
-    }
 }
