@@ -2,7 +2,8 @@
 //! link that knows what it was sent never panics, never holds more rows than are shown, never sends more
 //! than the bounds, and the mirror at the other end takes every frame.
 //!
-//! A line of the input that is JSON is a call; every other line is printed by the program.
+//! A line of the input that is JSON is a call; every other line is printed by the program. Params of every
+//! method of the link are read, and what is read of them is read the same again.
 #![no_main]
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use rookery_term::{
 use rookery_view::link::differ::{Differ, TermNow};
 use rookery_view::link::{self, Frame, Scene, bound};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// Calls that need nothing but a screen and what was sent.
 #[derive(Deserialize)]
@@ -32,6 +34,20 @@ enum Call {
     Key(link::Key),
     Paste(link::Paste),
     LinkAt(link::LinkAt),
+}
+
+/// A call of any method, as a daemon gets it.
+#[derive(Deserialize)]
+struct Named<'a> {
+    method: String,
+    #[serde(borrow)]
+    params: &'a RawValue,
+}
+
+fn check_params(Named { method, params }: &Named<'_>) {
+    let Some(Ok(read)) = link::reread(method, params.get().as_bytes()) else { return };
+    let again = link::reread(method, &read).expect("it is a method of the link");
+    assert_eq!(again.expect("what was read is read again"), read, "{method}");
 }
 
 struct World {
@@ -119,6 +135,10 @@ fuzz_target!(|input: &[u8]| {
         top: None,
     };
     for line in input.split(|byte| *byte == b'\n').take(200) {
+        if let Ok(named) = serde_json::from_slice::<Named<'_>>(line) {
+            check_params(&named);
+            continue;
+        }
         match serde_json::from_slice::<Call>(line) {
             Ok(call) => world.call(call),
             Err(_) => {

@@ -12,6 +12,7 @@ mod frame;
 mod input;
 mod open;
 mod overlay;
+mod reads;
 mod scene;
 mod term;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use frame::*;
 pub use input::*;
 pub use open::*;
 pub use overlay::*;
+pub use reads::reread;
 pub use scene::*;
 pub use term::*;
 pub use text::{Row, RowPart, RowText, sum};
