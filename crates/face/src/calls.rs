@@ -1,5 +1,6 @@
 //! Calls that are under way, and jobs outside. Calls leave in the order in which they were made.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -126,16 +127,50 @@ pub fn wire_key(t: u64, press: &KeyPress) -> link::Key {
     }
 }
 
+/// What is said when the daemon does not know what it is asked for yet.
+const OLD_DAEMON: &str = "the daemon is older than this program; `rookery restart` replaces it";
+
 /// Why the daemon refuses, and what helps.
 pub fn refusal(error: &ClientError) -> String {
     match error {
         ClientError::Rpc(error) if error.code == -32011 => {
-            "the daemon is of another version; `rookery restart` replaces it with this one"
-                .to_owned()
+            let supported = error.data.as_ref().and_then(|data| data["supported"].as_array());
+            let versions = supported.into_iter().flatten().filter_map(serde_json::Value::as_u64);
+            let newest = versions.max();
+            match newest.map(|newest| newest.cmp(&u64::from(link::VERSION))) {
+                Some(Ordering::Less) => OLD_DAEMON.to_owned(),
+                Some(Ordering::Greater) => "this program is older than the daemon; install the \
+                     version that the daemon has, or `rookery restart` replaces the daemon with \
+                     this one"
+                    .to_owned(),
+                _ => {
+                    "the daemon is of another version; `rookery restart` replaces it with this one"
+                        .to_owned()
+                }
+            }
         }
-        ClientError::Rpc(error) if error.code == -32601 => {
-            "the daemon is older than this program; `rookery restart` replaces it".to_owned()
-        }
+        ClientError::Rpc(error) if error.code == -32601 => OLD_DAEMON.to_owned(),
         error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rookery_wire::rpc::RpcError;
+
+    use super::*;
+
+    #[test]
+    fn it_is_said_which_side_is_older() {
+        let refused = |versions: &[u32]| {
+            let mut error = RpcError::new(-32011, "no common version");
+            error.data = Some(serde_json::json!({ "supported": versions }));
+            refusal(&ClientError::Rpc(error))
+        };
+        assert!(refused(&[0]).starts_with("the daemon is older"));
+        assert!(refused(&[link::VERSION + 1]).starts_with("this program is older"));
+        for said in [refused(&[0]), refused(&[link::VERSION + 1]), refused(&[])] {
+            assert!(said.contains("`rookery restart`"), "{said}");
+        }
     }
 }

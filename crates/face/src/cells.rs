@@ -121,6 +121,18 @@ pub fn cut(text: &str, cells: u16) -> String {
     shown
 }
 
+/// A text from a cell on: the rest of it, and the blank cells before that where a wide character was cut.
+pub fn skip(text: &str, cells: u16) -> (&str, u16) {
+    let mut used: u16 = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        if used >= cells {
+            return (&text[at..], used - cells);
+        }
+        used = used.saturating_add(width(cluster));
+    }
+    ("", 0)
+}
+
 /// A text in lines of at most `cells`, broken at blanks where there are any.
 pub fn wrap(text: &str, cells: u16) -> Vec<String> {
     let cells = cells.max(1);
@@ -189,5 +201,9 @@ mod tests {
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap_exact("a  b  c", 3), ["a  ", "b  ", "c"]);
         assert_eq!(wrap("", 3), [""]);
+        assert_eq!(skip("日本語", 2), ("本語", 0));
+        assert_eq!(skip("日本語", 3), ("語", 1));
+        assert_eq!(skip("ab", 0), ("ab", 0));
+        assert_eq!(skip("ab", 5), ("", 0));
     }
 }

@@ -100,6 +100,7 @@ impl Driver {
     /// With the reason, if the daemon refuses this face.
     pub async fn next(&mut self) -> Result<Step, String> {
         let start_at = self.start_at;
+        let toast_end = self.app.next_toast_end().map(|at| self.began + Duration::from_millis(at));
         tokio::select! {
             news = self.face.next() => match news {
                 Some(news) => self.news(news),
@@ -112,6 +113,11 @@ impl Driver {
             () = until(start_at) => {
                 self.start_at = None;
                 self.calls.job((self.start)(), Ask::Quiet);
+                Ok(Step::Other)
+            }
+            () = until(toast_end) => {
+                self.app.end_toasts(self.now());
+                self.is_dirty = true;
                 Ok(Step::Other)
             }
             () = next_minute(), if self.is_visible => {
@@ -159,7 +165,7 @@ impl Driver {
         self.app.changed(&cx);
         self.app.cards(&cx, &changed.cards);
         self.app.threads(&changed.threads);
-        self.app.notices(&changed.notices);
+        self.app.notices(&changed.notices, self.now());
         if let Some(clip) = &changed.clip {
             self.app.clip(clip);
         }

@@ -62,6 +62,16 @@ pub fn age_of(at: &str, now: i64) -> String {
     millis(at).map_or_else(|| line(at), |at| age(at, now))
 }
 
+/// The time of day where the user is, `14:20:05`.
+pub fn clock(at: i64) -> String {
+    clock_in(at, jiff::tz::TimeZone::system())
+}
+
+fn clock_in(at: i64, zone: jiff::tz::TimeZone) -> String {
+    let time = jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_zoned(zone);
+    format!("{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second())
+}
+
 /// A time in UTC as milliseconds since 1970.
 fn millis(at: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
@@ -101,6 +111,14 @@ mod tests {
         assert_eq!(millis("2026-11-19T04:11:24.512340Z"), Some(1_795_061_484_000));
         assert_eq!(age_of("1970-02-11T11:00:00Z", now), "5h");
         assert_eq!(age_of("soon", now), "soon");
+    }
+
+    #[test]
+    fn times_of_day_are_those_of_the_user() {
+        let zone = |hours| jiff::tz::TimeZone::fixed(jiff::tz::offset(hours));
+        assert_eq!(clock_in(1_795_061_484_000, zone(0)), "04:11:24");
+        assert_eq!(clock_in(1_795_061_484_000, zone(-5)), "23:11:24");
+        assert_eq!(clock_in(i64::MAX, zone(0)), "00:00:00");
     }
 
     #[test]

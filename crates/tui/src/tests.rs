@@ -1,5 +1,6 @@
 //! Keys go where they are meant to.
 
+mod lists;
 mod places;
 
 use rookery_face::app::*;

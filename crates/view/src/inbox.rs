@@ -49,6 +49,7 @@ impl Item<'_> {
             kind: self.kind().to_owned(),
             session: self.item.session.to_string(),
             session_title: shown(session),
+            terminal: None,
             title,
             subtitle,
             source: source(self.item.source).to_owned(),

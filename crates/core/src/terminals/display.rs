@@ -106,6 +106,8 @@ impl Displays {
 pub(crate) struct Display {
     /// Number of the row shown first while scrolled back; none follows the output.
     top: Option<u64>,
+    /// It stays there, also where that is the newest rows.
+    is_held: bool,
     selection: Option<Selection>,
     /// Where the button went down that is still held.
     drag: Option<Place>,
@@ -144,6 +146,7 @@ impl Display {
     fn scroll_to(&mut self, screen: &Screen, offset: usize) {
         let top = screen.first_row().saturating_sub(offset as u64);
         self.top = (screen.offset_of(top) > 0).then_some(top.max(screen.oldest_row()));
+        self.is_held = false;
     }
 
     /// Number of the row that is shown first.
@@ -157,6 +160,12 @@ impl Display {
         self.scroll_to(screen, usize::try_from(offset).unwrap_or(usize::MAX));
     }
 
+    /// What is shown stays, also if it is the newest rows and more come.
+    pub(super) fn hold(&mut self, screen: &Screen) {
+        self.top = Some(self.first_shown(screen));
+        self.is_held = true;
+    }
+
     pub(super) fn selected_range(&self) -> Option<Selection> {
         self.selection
     }
@@ -168,6 +177,7 @@ impl Display {
 
     /// Shows the newest rows again; false if it did.
     pub(crate) fn follow(&mut self) -> bool {
+        self.is_held = false;
         self.top.take().is_some()
     }
 
@@ -230,7 +240,9 @@ impl Engine {
         let (display, screen) = self.display_and_screen(seat);
         let offset = display.offset(screen);
         if offset == 0 {
-            display.follow();
+            if !display.is_held {
+                display.follow();
+            }
             return self.snapshot(detail);
         }
         Arc::new(self.screen().view_at(offset, detail))

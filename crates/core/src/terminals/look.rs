@@ -29,6 +29,8 @@ pub enum ScrollTo {
     Bottom,
     /// So that this row is the first.
     Row(u64),
+    /// The same, or what is shown now; it stays there whatever is printed, also at the newest rows.
+    Hold(Option<u64>),
     PromptBefore,
     PromptAfter,
 }
@@ -64,10 +66,14 @@ impl TerminalHandle {
                 ScrollTo::Top => 0,
                 ScrollTo::Bottom => first,
                 ScrollTo::Row(row) => row,
+                ScrollTo::Hold(row) => row.unwrap_or(top),
                 ScrollTo::PromptBefore => screen.prompt_before(top).unwrap_or(top),
                 ScrollTo::PromptAfter => screen.prompt_after(top).unwrap_or(first),
             };
             display.show_from(screen, target);
+            if matches!(to, ScrollTo::Hold(_)) {
+                display.hold(screen);
+            }
         });
         self.tell_viewer();
     }

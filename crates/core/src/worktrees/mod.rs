@@ -4,13 +4,14 @@
 
 mod lent;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rookery_host::git::worktree::{
     self, Base, Conflict, Created, LandRequest, Landed, NewWorktree, RemoveRequest, Setup, State,
 };
-use rookery_host::git::{GitError, Repository};
+use rookery_host::git::{GitError, Repository, branch_around};
 use rookery_model::{
     AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
 };
@@ -55,6 +56,15 @@ pub enum LandOutcome {
 }
 
 impl Worktrees {
+    /// The branches that directories stand on, of those that stand on one.
+    pub async fn branches(&self, dirs: Vec<PathBuf>) -> BTreeMap<PathBuf, String> {
+        let read = move || {
+            let branch = |dir: PathBuf| Some((dir.clone(), branch_around(&dir)?));
+            dirs.into_iter().filter_map(branch).collect()
+        };
+        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+    }
+
     /// The repository that a session was opened for, if it was for one.
     pub fn checkout_of(&self, session: SessionId) -> Option<Checkout> {
         self.core.look().checkout_of(session).cloned()

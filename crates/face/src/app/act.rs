@@ -49,6 +49,7 @@ impl App {
             "paste" => self.paste_from(App::focused(cx), ClipTarget::Clipboard),
             "leave" => self.push(Effect::Leave),
             "focus_sidebar" => {
+                self.pages.sidebar = crate::pages::sidebar::SidebarPage::default();
                 self.sidebar = Some(self.active_sidebar_row(cx));
             }
             "new_thread" => self.begin_thread(cx),
@@ -194,6 +195,8 @@ impl App {
         let row = cursor.row.clamp(view.top, last);
         self.find = None;
         self.copy = Some(CopyMode::new(terminal, (row, cursor.col)));
+        // Output goes on below; what is looked at stays.
+        self.hold_view(terminal, None);
     }
 
     /// Copies what was selected by a drag, for a click with the middle button.

@@ -80,6 +80,8 @@ impl App {
     }
 
     fn press_in_inbox(&mut self, cx: &Cx<'_>, button: Button) {
+        // A button is no letter of the filter.
+        self.pages.inbox.filtering = false;
         let card = &mut self.pages.card;
         let (denies, answers) = (card.denial().is_some(), card.own_answer().is_some());
         let chord = match button {

@@ -244,6 +244,11 @@ impl App {
         }
     }
 
+    /// Shows rows from this one on, or those that are shown, whatever is printed meanwhile.
+    pub(super) fn hold_view(&mut self, t: u64, row: Option<u64>) {
+        self.scroll(Scroll { t, to: Some(ScrollTo::Hold), row, by: None });
+    }
+
     fn copy_mode_back(&mut self) {
         if let Some(mode) = &mut self.copy
             && mode.anchor.take().is_some()
@@ -304,7 +309,7 @@ impl App {
                 None
             };
             if let Some(row) = row {
-                self.scroll(Scroll { t, to: Some(ScrollTo::Row), row: Some(row), by: None });
+                self.hold_view(t, Some(row));
             }
         }
         self.copy_mode_tell(cx);

@@ -101,18 +101,22 @@ pub enum Ask {
     NewThread,
     /// A list for a page, by the page's word.
     List(&'static str),
+    /// More rows of the threads, behind those that are there.
+    MoreThreads(String),
     /// A review with its comments.
     Review,
     /// Files of a diff, or lines of one of them.
     Diff(u64, Option<String>),
+    /// More lines of a file, from this one on.
+    DiffMore(u64, String, u32),
     /// Something of the list that is shown: said when it worked, and the list is read again.
     Listed(&'static str, &'static str),
     /// A checkpoint that was restored.
     Restored,
     /// A worktree that was landed.
     Landed,
-    /// All of an item that was cut.
-    Item,
+    /// All of an item that was cut, from this line on.
+    Item(u32),
 }
 
 /// Why a call failed.

@@ -311,6 +311,9 @@ impl App {
             return self.search(cx);
         }
         if self.pages.paste(cx, &text) {
+            if self.pages.inbox.filtering && matches!(App::page(cx), Page::Inbox { .. }) {
+                self.inbox_filtered();
+            }
             return;
         }
         match App::focused(cx) {

@@ -26,7 +26,12 @@ impl App {
                 false => self.copy_address(uri),
             };
         }
-        let question = match path_of(uri).zip(terminal) {
+        let path = path_of(uri);
+        if let (Some(path), None) = (&path, terminal) {
+            // It is on the daemon's machine, and no terminal is here to paste it into.
+            return self.copy_address(path);
+        }
+        let question = match path.zip(terminal) {
             Some((path, terminal)) => {
                 let then = Then::Paste(terminal, quoted(&path));
                 Question::new("Paste this path?", vec![exact(&path)], then)

@@ -16,6 +16,7 @@ mod mouse;
 mod news;
 mod questions;
 mod replies;
+mod toasts;
 
 pub use copy_mode::CopyMode;
 pub(crate) use effect::json;
@@ -31,6 +32,7 @@ pub use mouse::Drag;
 pub(crate) use questions::Then;
 pub use questions::{Question, exact};
 pub(crate) use replies::read;
+pub use toasts::Aside;
 
 use std::collections::BTreeMap;
 
@@ -87,6 +89,8 @@ pub struct Drawn {
     pub card: Option<(u64, bool)>,
     /// The furthest that its text can be scrolled, where that is counted in lines.
     pub card_most: Option<usize>,
+    /// The review and the file of it of which the end is shown.
+    pub review_end: Option<(u64, usize)>,
     /// Rows of the list or the text that fit.
     pub page_rows: u16,
     /// Lines of the page's text.
@@ -162,8 +166,9 @@ pub struct App {
     /// What is being copied, if it is told by more than that.
     copying: Option<String>,
     out: Vec<Effect>,
+    toasts: Vec<Aside>,
     clicks: mouse::Clicks,
-    last_page: Option<Page>,
+    pub(crate) last_page: Option<Page>,
     room: Option<link::Size>,
     is_single: bool,
     /// Pastes of which the daemon has not said that it has them.
@@ -249,6 +254,7 @@ impl App {
             has_super: false,
             copying: None,
             out: Vec::new(),
+            toasts: Vec::new(),
             clicks: mouse::Clicks::default(),
             last_page: None,
             room: None,
@@ -327,6 +333,9 @@ impl App {
             }
         }
         self.pages.review.drawn(now);
+        if let Some(end) = self.drawn.review_end {
+            self.pages.review.end_drawn(end);
+        }
     }
 
     /// The outer terminal has another size.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use rookery_view::link::{
-    CardNews, Clip, InboxWindow, Mood, Notice, Page, PaneCall, PrefsFound, Scroll, ThreadNews,
-    bound, method,
+    CardNews, Clip, Mood, Notice, Page, PaneCall, PrefsFound, Scroll, ThreadNews, method,
 };
 
 use super::{App, Ask, Cx, Effect};
@@ -127,9 +126,8 @@ impl App {
         self.pages.card.disarm();
         match page {
             Page::Inbox { .. } => {
-                let all = self.pages.inbox.all;
-                let window = InboxWindow { from: 0, count: bound::INBOX_ROWS, all };
-                self.call(Ask::Quiet, method::INBOX, window);
+                self.pages.inbox.from = 0;
+                self.ask_inbox();
             }
             Page::Thread { thread } => self.load_thread(thread),
             Page::Threads => self.load_threads(),
@@ -158,6 +156,14 @@ impl App {
         let width = found.prefs.get("sidebar").and_then(serde_json::Value::as_u64);
         let width = width.and_then(|width| u16::try_from(width).ok());
         self.pages.sidebar_width = self.pages.sidebar_width.or(width);
+        let all = found.prefs.get(crate::pages::inbox::ALL).and_then(serde_json::Value::as_bool);
+        if let Some(all) = all.filter(|all| !self.around.only_inbox && *all != self.pages.inbox.all)
+        {
+            self.pages.inbox.all = all;
+            if matches!(self.last_page, Some(Page::Inbox { .. })) {
+                self.ask_inbox();
+            }
+        }
     }
 
     /// The card that is open was settled, or changed.
@@ -176,13 +182,18 @@ impl App {
     }
 
     /// What is to be told beside the picture; what was refused is said in the status line.
-    pub fn notices(&mut self, notices: &[Notice]) {
+    pub fn notices(&mut self, notices: &[Notice], now: u64) {
         for notice in notices {
             match notice {
                 Notice::New(new) if new.title.starts_with("input refused") => {
                     self.warn(line(&new.title));
                 }
-                notice => self.push(Effect::Notice(notice.clone())),
+                notice => {
+                    if !self.around.is_window {
+                        self.toast(notice, now);
+                    }
+                    self.push(Effect::Notice(notice.clone()));
+                }
             }
         }
     }

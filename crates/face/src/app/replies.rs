@@ -72,11 +72,17 @@ impl App {
                 self.go(rookery_view::link::Page::Thread { thread });
             }
             Ask::List(page) => self.pages.list.filled(page, value),
+            Ask::MoreThreads(after) => self.pages.list.more_threads(&after, value),
             Ask::Review => self.pages.review.came(value),
             Ask::Diff(serial, file) => {
                 if let Some(file) = self.pages.review.diff_came(serial, file, read(value)) {
                     self.load_file(&file);
                 }
+                self.load_more_lines();
+            }
+            Ask::DiffMore(serial, file, from) => {
+                self.pages.review.more_came(serial, &file, from, read(value));
+                self.load_more_lines();
             }
             Ask::Listed(page, text) => {
                 self.say(text);
@@ -108,7 +114,7 @@ impl App {
                 let commands = read::<CommandsFound>(value).commands;
                 self.pages.thread.commands_came(&thread, commands);
             }
-            Ask::Item => self.pages.thread.item_came(read(value)),
+            Ask::Item(from) => self.pages.thread.item_came(from, read(value)),
         }
     }
 
@@ -137,8 +143,11 @@ impl App {
         if let Ask::Sent(_) = ask {
             self.pages.thread.take_back();
         }
-        if let Ask::List(_) = ask {
+        if let Ask::List(_) | Ask::MoreThreads(_) = ask {
             self.pages.list.failed();
+        }
+        if let Ask::DiffMore(..) = ask {
+            self.pages.review.more_failed();
         }
         self.note = Some((rookery_view::link::Tone::Error, line(&error.message)));
     }

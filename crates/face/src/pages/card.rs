@@ -447,6 +447,15 @@ impl CardPage {
             let count = card.questions.get(self.question).map_or(0, |q| q.options.len()) + 1;
             return format!("1-{count} choose  enter send  o open");
         }
-        "a approve  d deny…  A remember…  s later  o open".to_owned()
+        let all = [
+            ("approve", "a approve"),
+            ("deny", "d deny…"),
+            ("remember", "A remember…"),
+            ("later", "s later"),
+            ("open", "o open"),
+        ];
+        let may: Vec<&str> =
+            all.iter().filter(|(action, _)| self.may(action)).map(|(_, words)| *words).collect();
+        may.join("  ")
     }
 }

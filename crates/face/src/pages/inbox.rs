@@ -5,7 +5,10 @@ use rookery_view::link::{CardCall, InboxRow, InboxWindow, Page, bound, method};
 use serde_json::json;
 
 use super::card::CardKey;
-use crate::app::{App, Ask, Cx, Effect, READ_ONLY, is, plain_char};
+use crate::app::{App, Ask, Cx, Edited, Effect, Field, READ_ONLY, is, plain_char};
+
+/// What of its look this kind of face keeps.
+pub(crate) const ALL: &str = "inbox-all";
 
 /// Rows that come this soon after the page was opened count as having been there.
 const OPENING: u64 = 1000;
@@ -23,23 +26,107 @@ pub struct InboxPage {
     pub whole: bool,
     /// What only informs is listed too.
     pub all: bool,
+    /// Rows before the first of those that are here.
+    pub from: u32,
+    /// The filter, while it is written or in force.
+    pub filter: Option<Field>,
+    /// Whether letters go into the filter.
+    pub filtering: bool,
     /// When the page was opened, until something was selected.
     fresh: Option<u64>,
+    /// Other rows were asked for: from this one on, and which of them is selected when they are here.
+    wanted: Option<(u32, Goal)>,
 }
+
+/// What is selected when other rows came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    First,
+    Last,
+    /// What is selected now, moved by a step.
+    Step(i64),
+}
+
+/// Rows that are here before and after others were asked for, so that what is selected stays in sight.
+const OVERLAP: u32 = 50;
 
 fn rows<'a>(cx: &Cx<'a>) -> &'a [InboxRow] {
     cx.picture.scene().inbox.as_ref().map_or(&[], |inbox| inbox.rows.as_slice())
 }
 
 impl App {
+    /// Asks for the rows that are shown: from the first wanted one on, filtered, with or without notes.
+    pub(crate) fn ask_inbox(&mut self) {
+        let inbox = &self.pages.inbox;
+        let query = inbox.filter.as_ref().map(|field| field.text().to_owned()).unwrap_or_default();
+        let window = InboxWindow {
+            from: inbox.wanted.map_or(inbox.from, |(from, _)| from),
+            count: bound::INBOX_ROWS,
+            all: inbox.all,
+            query,
+        };
+        self.call(Ask::Quiet, method::INBOX, window);
+    }
+
+    /// Other rows of the list, and which of them is selected then.
+    fn turn_page(&mut self, cx: &Cx<'_>, goal: Goal) -> bool {
+        let Some(shown) = &cx.picture.scene().inbox else { return false };
+        let rows = u32::try_from(shown.rows.len()).unwrap_or(0);
+        let last = shown.total.saturating_sub(bound::INBOX_ROWS);
+        let from = match goal {
+            Goal::First => 0,
+            Goal::Last => last,
+            Goal::Step(1..) => (shown.from + rows).saturating_sub(OVERLAP).min(last),
+            Goal::Step(_) => (shown.from + OVERLAP).saturating_sub(bound::INBOX_ROWS),
+        };
+        if from == shown.from {
+            return false;
+        }
+        self.pages.inbox.wanted = Some((from, goal));
+        self.ask_inbox();
+        true
+    }
+
+    /// Rows that were asked for are here.
+    fn page_turned(&mut self, cx: &Cx<'_>) {
+        let Some(shown) = &cx.picture.scene().inbox else { return };
+        let inbox = &mut self.pages.inbox;
+        let before = std::mem::replace(&mut inbox.from, shown.from);
+        if shown.rows.is_empty() && shown.from > 0 && inbox.wanted.is_none() {
+            // They are gone; there may be others.
+            inbox.wanted = Some((0, Goal::First));
+            return self.ask_inbox();
+        }
+        let Some((_, goal)) = inbox.wanted.filter(|(from, _)| *from == shown.from) else { return };
+        inbox.wanted = None;
+        let last = shown.rows.len().saturating_sub(1);
+        let index = match goal {
+            Goal::First => 0,
+            Goal::Last => last,
+            Goal::Step(by) => {
+                let at = i64::from(before) + i64::try_from(inbox.index).unwrap_or(0) + by;
+                usize::try_from(at - i64::from(shown.from)).unwrap_or(0).min(last)
+            }
+        };
+        inbox.selected = None;
+        self.select_row(cx, index);
+    }
+
     /// Keeps the selection at its item. A row that goes leaves nothing selected.
     pub(crate) fn follow_inbox(&mut self, cx: &Cx<'_>, page: &Page) {
         let Page::Inbox { item } = page else {
             self.pages.inbox.fresh = None;
             self.pages.inbox.selected = None;
             self.pages.inbox.whole = false;
+            self.pages.inbox.wanted = None;
+            self.pages.inbox.filter = None;
+            self.pages.inbox.filtering = false;
             return;
         };
+        self.page_turned(cx);
+        if self.pages.inbox.wanted.is_some() {
+            return;
+        }
         let inbox = &mut self.pages.inbox;
         let is_new =
             inbox.selected.is_none() && inbox.fresh.is_none() && !self.pages.card.is_asked();
@@ -95,6 +182,9 @@ impl App {
 
     pub(crate) fn inbox_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         let has_field = self.pages.card.has_field();
+        if !has_field && self.pages.inbox.filtering && self.inbox_filter(press) {
+            return;
+        }
         if !has_field && self.inbox_move(cx, press) {
             return;
         }
@@ -104,6 +194,8 @@ impl App {
         if is(press, Special::Escape) {
             if self.pages.inbox.whole {
                 self.pages.inbox.whole = false;
+            } else if self.pages.inbox.filter.take().is_some() {
+                self.ask_inbox();
             } else {
                 self.leave_inbox();
             }
@@ -115,14 +207,59 @@ impl App {
         match plain_char(press) {
             Some('q') => self.leave_inbox(),
             Some('i') => {
-                let all = !self.pages.inbox.all;
-                self.pages.inbox.all = all;
-                let window = InboxWindow { from: 0, count: bound::INBOX_ROWS, all };
-                self.call(Ask::Quiet, method::INBOX, window);
+                self.pages.inbox.all = !self.pages.inbox.all;
+                self.pages.inbox.from = 0;
+                self.ask_inbox();
+                if !self.around.only_inbox && self.may_type() {
+                    let set = json!({"set": {ALL: self.pages.inbox.all}});
+                    self.call(Ask::Quiet, method::PREFS, set);
+                }
+            }
+            Some('/') => {
+                self.pages.inbox.filter.get_or_insert_default();
+                self.pages.inbox.filtering = true;
+                self.say_filter();
             }
             Some('x') => self.dismiss(cx),
             Some('?') => self.go(Page::Help),
             _ => {}
+        }
+    }
+
+    /// A key of the filter; whether it was one.
+    fn inbox_filter(&mut self, press: &KeyPress) -> bool {
+        let inbox = &mut self.pages.inbox;
+        let Some(field) = &mut inbox.filter else { return false };
+        if is(press, Special::Enter) || is(press, Special::Escape) {
+            inbox.filtering = false;
+            if is(press, Special::Escape) || field.is_empty() {
+                inbox.filter = None;
+                self.ask_inbox();
+            }
+            return true;
+        }
+        // Up and down walk through what is found.
+        if field.key(press) == Edited::No {
+            return false;
+        }
+        self.inbox_filtered();
+        true
+    }
+
+    /// The filter is another: its first row is selected.
+    pub(crate) fn inbox_filtered(&mut self) {
+        self.pages.inbox.from = 0;
+        self.pages.inbox.wanted = None;
+        self.ask_inbox();
+        self.say_filter();
+    }
+
+    /// A window has no field for it beside the list.
+    fn say_filter(&mut self) {
+        let inbox = &self.pages.inbox;
+        if let Some(field) = inbox.filter.as_ref().filter(|_| self.around.is_window) {
+            let text = format!("/ {}", field.text());
+            self.say(text);
         }
     }
 
@@ -150,6 +287,28 @@ impl App {
         let is_step = super::keys::direction(press).abs() == 1;
         if self.pages.inbox.selected.is_none() && is_step {
             self.select_row(cx, self.pages.inbox.index);
+            return true;
+        }
+        let (at, last) = (self.pages.inbox.index, rows(cx).len().saturating_sub(1));
+        let ends = |special, letter| is(press, special) || plain_char(press) == Some(letter);
+        let step = i64::try_from(if is_step { 1 } else { page }).unwrap_or(1);
+        let direction = super::keys::direction(press);
+        let goal = if ends(Special::Home, 'g') {
+            Some(Goal::First)
+        } else if ends(Special::End, 'G') {
+            Some(Goal::Last)
+        } else if to == last && direction > 0 {
+            Some(Goal::Step(step))
+        } else if to == 0 && direction < 0 {
+            Some(Goal::Step(-step))
+        } else {
+            None
+        };
+        // A step within the rows that are here needs no others.
+        let stays = is_step && to != at;
+        if let Some(goal) = goal.filter(|_| !stays)
+            && self.turn_page(cx, goal)
+        {
             return true;
         }
         self.select_row(cx, to);
@@ -238,20 +397,21 @@ impl App {
     /// Opens the session that the selected row is about.
     fn open_session(&mut self, cx: &Cx<'_>) {
         let row = rows(cx).get(self.pages.inbox.index);
-        let session = match (self.pages.card.card(), row) {
-            (Some(card), _) if !card.session.is_empty() => card.session.clone(),
-            (_, Some(row)) => row.session.clone(),
-            _ => return,
+        let page = match (self.pages.card.card(), row) {
+            (Some(card), _) if !card.session.is_empty() => {
+                session_page(&card.session, card.terminal)
+            }
+            (_, Some(row)) if !row.session.is_empty() => session_page(&row.session, row.terminal),
+            _ => return self.warn("it belongs to no session"),
         };
-        self.go(session_page(&session));
+        self.go(page);
     }
 }
 
-/// The page of a session: a terminal by its number, anything else is a thread.
-pub(crate) fn session_page(session: &str) -> Page {
-    let number = session.rsplit([':', '/']).next().unwrap_or(session);
-    match number.parse() {
-        Ok(terminal) => Page::Workspace { terminal: Some(terminal) },
-        Err(_) => Page::Thread { thread: number.to_owned() },
+/// The page of a session: that of its terminal; a session without one is a thread of the same id.
+fn session_page(session: &str, terminal: Option<u64>) -> Page {
+    match terminal {
+        Some(terminal) => Page::Workspace { terminal: Some(terminal) },
+        None => Page::Thread { thread: session.to_owned() },
     }
 }

@@ -96,9 +96,12 @@ impl App {
                 self.pages.thread.card.scroll_by(by);
             }
             Page::Thread { .. } => self.pages.thread.scroll_by(by),
-            Page::Review { .. } => self.pages.review.move_by(by),
+            Page::Review { .. } => self.review_move(by),
             Page::Workspace { .. } => {}
-            _ => self.pages.list.move_by(by),
+            _ => {
+                self.pages.list.move_by(by);
+                self.load_more_threads();
+            }
         }
     }
 }

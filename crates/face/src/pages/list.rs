@@ -10,11 +10,16 @@ use super::text::Tint;
 use crate::app::{App, Ask, Cx, Edited, Field, Question, Then, is, plain_char};
 use crate::words::{age, age_of, line};
 
+/// Rows before the end of those that are here at which more are asked for.
+const AHEAD: usize = 20;
+
 /// The list that is open.
 #[derive(Debug, Default)]
 pub struct ListPage {
     page: &'static str,
     rows: Vec<Value>,
+    /// Where more rows begin, if there are any.
+    after: Option<String>,
     /// The selected row of those that are shown.
     pub selected: usize,
     /// The filter, while it is written or in force.
@@ -58,7 +63,30 @@ impl ListPage {
             page => page,
         };
         self.rows = value[member].as_array().cloned().unwrap_or_default();
+        self.after = value["after"].as_str().map(str::to_owned);
         self.is_loading = false;
+    }
+
+    /// More threads came, behind those that are there.
+    pub fn more_threads(&mut self, after: &str, value: Value) {
+        self.is_loading = false;
+        if self.page != "threads" || self.after.as_deref() != Some(after) {
+            return;
+        }
+        self.after = value["after"].as_str().map(str::to_owned);
+        let more = value["threads"].as_array().cloned().unwrap_or_default();
+        // One that changed meanwhile may come twice.
+        let is_new = |row: &Value| !self.rows.iter().any(|old| old["thread"] == row["thread"]);
+        let new: Vec<Value> = more.into_iter().filter(is_new).collect();
+        self.rows.extend(new);
+    }
+
+    /// Where the rows begin that are to be asked for now: one is near the end of those that are here.
+    pub(super) fn wants_more(&mut self) -> Option<String> {
+        let is_near = self.selected + AHEAD >= self.rows.len();
+        let after = self.after.clone().filter(|_| is_near && !self.is_loading)?;
+        self.is_loading = true;
+        Some(after)
     }
 
     /// They did not come.
@@ -233,7 +261,7 @@ impl App {
         let moves = !is_help || plain_char(press).is_none();
         if let Some(to) = super::keys::moved(press, at, count, rows).filter(|_| moves) {
             self.pages.list.selected = to;
-            return;
+            return self.load_more_threads();
         }
         if is(press, Special::Enter) {
             return self.list_enter(cx, page);

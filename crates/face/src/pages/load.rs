@@ -24,11 +24,28 @@ impl App {
         self.call(Ask::List("threads"), method::THREAD_LIST, list);
     }
 
+    /// More threads, if one is near the end of those that are here.
+    pub(crate) fn load_more_threads(&mut self) {
+        let Some(after) = self.pages.list.wants_more() else { return };
+        let query = self.pages.list.filter_text();
+        let query = (!query.is_empty()).then_some(query);
+        let list = ThreadList { query, after: Some(after.clone()) };
+        self.call(Ask::MoreThreads(after), method::THREAD_LIST, list);
+    }
+
     pub(crate) fn load_list(&mut self, page: &'static str) {
         self.pages.list.begin(page);
+        let session = match &self.last_page {
+            Some(Page::Checkpoints { session }) => session.clone(),
+            _ => None,
+        };
         let (name, params) = match page {
             "reviews" => ("rookery/reviews/list", json!({})),
-            "checkpoints" => ("rookery/checkpoints/list", json!({})),
+            // Of one session, if the page names one.
+            "checkpoints" => {
+                let of = session.map_or_else(|| json!({}), |id| json!({ "session": id }));
+                ("rookery/checkpoints/list", of)
+            }
             _ => ("rookery/audit/list", json!({"limit": 500})),
         };
         self.call(Ask::List(page), name, params);

@@ -23,6 +23,8 @@ use crate::app::{App, Cx, Selection};
 pub struct Pages {
     /// The inbox's list.
     pub inbox: inbox::InboxPage,
+    /// What the sidebar is filtered by.
+    pub sidebar: sidebar::SidebarPage,
     /// The card of its selected row.
     pub card: card::CardPage,
     /// The prompt of a new thread.
@@ -60,6 +62,7 @@ impl Pages {
         let is_text = self.new_thread.has_text();
         let field = match App::page(cx) {
             _ if self.new_thread.is_open => Some(&mut self.new_thread.text).filter(|_| is_text),
+            Page::Inbox { .. } if self.inbox.filtering => self.inbox.filter.as_mut(),
             Page::Inbox { .. } => self.card.field(),
             Page::Thread { .. } => self.thread.field(),
             Page::Review { .. } => self.review.comment.as_mut(),

@@ -1,14 +1,24 @@
 //! A review: files at the left, the diff of one at the right, comments on its lines. Also shows
 //! what a checkpoint differs by.
+//!
+//! Long diffs come page by page while one goes down in them. What was not shown to its end is not
+//! approved blind: the first `a` goes there.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use rookery_term::keys::{KeyKind, KeyPress, Special};
-use rookery_view::link::{Diff, DiffCall, DiffFile, Page};
+use rookery_view::link::{Diff, DiffCall, DiffFile, Page, method};
 use serde_json::{Value, json};
 
 use super::card::READ_FIRST;
 use super::text::{Line, Tint, diff_lines};
 use crate::app::{App, Ask, Cx, Field, is, plain_char};
 use crate::words::line;
+
+/// Lines before the end of those that are here at which more are asked for.
+const AHEAD: usize = 200;
+/// What is said before something is approved of which the daemon has no more to show.
+const CUT: &str = "a part is too long to be shown here; a again approves all of it";
 
 /// The review that is open.
 #[derive(Debug, Default)]
@@ -27,6 +37,13 @@ pub struct ReviewPage {
     /// A comment that is being written.
     pub comment: Option<Field>,
     drawn_at: Option<u64>,
+    /// Where more lines of files begin, and whether they are on their way.
+    more: BTreeMap<String, u32>,
+    is_loading: bool,
+    /// Files of which the end was on the screen.
+    seen: BTreeSet<String>,
+    /// It was said what was not seen.
+    again: bool,
 }
 
 impl ReviewPage {
@@ -93,6 +110,7 @@ impl ReviewPage {
                 let new = diff.files.into_iter().find(|file| file.path == path)?;
                 let old = self.files.iter_mut().find(|file| file.path == path)?;
                 *old = new;
+                self.goes_on(&path, diff.next);
                 None
             }
             None => {
@@ -101,6 +119,103 @@ impl ReviewPage {
                 self.needed()
             }
         }
+    }
+
+    /// More lines of a file came.
+    pub fn more_came(&mut self, serial: u64, path: &str, from: u32, diff: Diff) {
+        if serial != self.serial {
+            return;
+        }
+        self.is_loading = false;
+        if self.more.get(path) != Some(&from) {
+            return;
+        }
+        let new = diff.files.into_iter().find(|file| file.path == path);
+        let old = self.files.iter_mut().find(|file| file.path == path);
+        if let (Some(new), Some(old)) = (new, old) {
+            append(old, new);
+        }
+        self.goes_on(path, diff.next.filter(|next| *next > from));
+    }
+
+    /// They did not come.
+    pub fn more_failed(&mut self) {
+        self.is_loading = false;
+    }
+
+    fn goes_on(&mut self, path: &str, next: Option<u32>) {
+        match next {
+            Some(next) => drop(self.more.insert(path.to_owned(), next)),
+            None => drop(self.more.remove(path)),
+        }
+    }
+
+    /// Whether the lines that are here of the shown file are not all of them.
+    pub fn has_more(&self) -> bool {
+        self.files.get(self.file).is_some_and(|file| self.more.contains_key(&file.path))
+    }
+
+    /// The lines that are to be asked for now: of which file, from which on.
+    fn wanted(&mut self) -> Option<(String, u32)> {
+        let path = &self.files.get(self.file)?.path;
+        let next = *self.more.get(path)?;
+        let is_near = self.line + AHEAD >= self.line_count();
+        if !is_near || self.is_loading {
+            return None;
+        }
+        let wanted = (path.clone(), next);
+        self.is_loading = true;
+        Some(wanted)
+    }
+
+    /// What a picture shows the end of, if it does: which review, and which file of it.
+    pub fn end_of(&self, is_end: bool) -> Option<(u64, usize)> {
+        let file = self.files.get(self.file)?;
+        let is_here = (file.hunks.is_some() || file.binary) && !self.more.contains_key(&file.path);
+        (is_end && is_here).then_some((self.serial, self.file))
+    }
+
+    /// The end of a file was on the screen.
+    pub fn end_drawn(&mut self, (serial, file): (u64, usize)) {
+        if serial == self.serial
+            && let Some(file) = self.files.get(file)
+        {
+            self.seen.insert(file.path.clone());
+        }
+    }
+
+    /// The same for faces that only know how many lines fit: the last line was selected, or all of them
+    /// fit with room to spare.
+    pub fn drawn_with(&mut self, rows: u16, now: u64) {
+        self.drawn(now);
+        let count = self.line_count();
+        let is_end = self.line + 1 >= count || count <= usize::from(rows) / 2;
+        if let Some(end) = self.end_of(is_end) {
+            self.end_drawn(end);
+        }
+    }
+
+    /// What is said before something is approved that was not shown to its end, once; the file to go to.
+    fn unread(&mut self, now: u64) -> Option<(Option<usize>, String)> {
+        if self.again {
+            return None;
+        }
+        let here = self.file;
+        let unseen: Vec<usize> =
+            (0..self.files.len()).filter(|at| !self.seen.contains(&self.files[*at].path)).collect();
+        let is_cut = |file: &DiffFile| file.cut && !self.more.contains_key(&file.path);
+        let first = unseen.iter().find(|at| **at == here).or(unseen.first()).copied();
+        let say = match (unseen.len(), self.files.len()) {
+            (0, _) if self.files.iter().any(is_cut) => CUT.to_owned(),
+            (0, _) => return None,
+            (_, 1) => "the file was not shown to its end; a again approves".to_owned(),
+            (count, all) => {
+                format!("{count} of {all} files were not shown to their end; a again approves")
+            }
+        };
+        self.again = true;
+        self.drawn_at = Some(now);
+        Some((first, say))
     }
 
     fn needed(&self) -> Option<String> {
@@ -176,6 +291,9 @@ impl ReviewPage {
                 out.push(Line::new(format!("      > {}▌", field.text()), Tint::Accent));
             }
         }
+        if self.has_more() {
+            out.push(Line::new("  more lines follow: they come while you go down", Tint::Accent));
+        }
         if told < comments.len() {
             for (_, text) in comments.iter().filter(|(at, _)| !numbers.contains(at)) {
                 out.push(Line::new(format!("  > you: {text}"), Tint::Accent));
@@ -203,6 +321,21 @@ impl ReviewPage {
     }
 }
 
+/// Adds more lines of a file; a hunk may go on over pages.
+fn append(file: &mut DiffFile, more: DiffFile) {
+    file.cut = more.cut;
+    let hunks = file.hunks.get_or_insert_default();
+    for hunk in more.hunks.into_iter().flatten() {
+        let is_same = |last: &&mut rookery_view::link::Hunk| {
+            (last.old, last.new, &last.head) == (hunk.old, hunk.new, &hunk.head)
+        };
+        match hunks.last_mut().filter(is_same) {
+            Some(last) => last.lines.extend(hunk.lines),
+            None => hunks.push(hunk),
+        }
+    }
+}
+
 impl App {
     pub(crate) fn review_click(&mut self, index: usize) {
         self.select_file(index);
@@ -216,6 +349,7 @@ impl App {
             if let Some(file) = review.needed() {
                 self.load_file(&file);
             }
+            self.load_more_lines();
         }
     }
 
@@ -231,7 +365,7 @@ impl App {
         }
         let direction = super::keys::direction(press);
         if direction != 0 {
-            return self.pages.review.move_by(direction);
+            return self.review_move(direction);
         }
         let file = self.pages.review.file;
         match plain_char(press) {
@@ -247,6 +381,20 @@ impl App {
             Some('?') => self.go(Page::Help),
             _ => {}
         }
+    }
+
+    /// Moves by lines; more of them are asked for before they are needed.
+    pub(crate) fn review_move(&mut self, by: i64) {
+        self.pages.review.move_by(by);
+        self.load_more_lines();
+    }
+
+    /// Asks for more lines of the shown file, if one is near the end of those that are here.
+    pub fn load_more_lines(&mut self) {
+        let Some((file, from)) = self.pages.review.wanted() else { return };
+        let (serial, mut call) = self.pages.review.diff_call();
+        (call.file, call.from) = (Some(file.clone()), Some(from));
+        self.call(Ask::DiffMore(serial, file, from), method::DIFF, call);
     }
 
     fn comment_key(&mut self, press: &KeyPress) -> bool {
@@ -283,6 +431,15 @@ impl App {
         let guard = u64::from(self.settings.guard);
         if self.pages.review.drawn_at.is_none_or(|at| cx.now < at + guard) {
             return self.say(READ_FIRST);
+        }
+        if status == "approved"
+            && let Some((file, say)) = self.pages.review.unread(cx.now)
+        {
+            if let Some(file) = file {
+                self.select_file(file);
+                self.review_move(i64::MAX);
+            }
+            return self.warn(say);
         }
         let id = self.pages.review.review.clone();
         let params = json!({"id": id, "status": status});

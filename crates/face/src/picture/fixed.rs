@@ -124,6 +124,7 @@ pub fn workspace(cols: u16, rows: u16) -> Fixed {
             collapsed: false,
             width: 22.0,
             agents_hidden: false,
+            threads: Vec::new(),
             projects: vec![
                 Project {
                     id: 1,

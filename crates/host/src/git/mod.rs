@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod checkout;
+mod head;
 pub mod metrics;
 mod own_filters;
 mod repo;
@@ -14,6 +15,7 @@ mod stream;
 mod untouched;
 pub mod worktree;
 
+pub use head::branch_around;
 pub use repo::{Head, Oid, Repository};
 pub use run::GitError;
 

@@ -11,7 +11,7 @@ use super::Brush;
 /// Loudest first.
 const LOUD: [Mood; 5] = [Mood::Waiting, Mood::Failed, Mood::Working, Mood::Done, Mood::Quiet];
 
-pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
+pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect, is_single: bool) {
     if area.is_empty() {
         return;
     }
@@ -61,7 +61,10 @@ pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
         }
         col = brush.canvas.write(room, col, area.row, &rookery_face::cells::cut(&title, 24), &pen);
         if group.tabs.len() > 1 {
-            let more = format!(" +{}", group.tabs.len() - 1);
+            let more = match is_single && is_shown {
+                true => format!(" {}", dots(brush, group)),
+                false => format!(" +{}", group.tabs.len() - 1),
+            };
             col = brush.canvas.write(room, col, area.row, &more, &pen);
         }
         if group.tabs.iter().any(|tab| tab.badge) {
@@ -76,6 +79,12 @@ pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     brush.hit(plus, Hit::NewTab);
 }
 
+/// One pane of a group is shown: a dot for each, and which of them it is.
+fn dots(brush: &Brush<'_>, group: &Group) -> String {
+    let (here, other) = if brush.look.signs.utf8 { ('●', '○') } else { ('*', '.') };
+    group.tabs.iter().map(|tab| if tab.id == group.focused { here } else { other }).collect()
+}
+
 /// Cells at the strip's end for how many pills are not shown.
 const MORE: u16 = 8;
 
@@ -87,8 +96,12 @@ fn pill_width((index, group): (usize, &Group)) -> u16 {
         None => text_width(&line(&tab.title)).min(24),
     });
     let number = if index >= 9 { 3 } else { 2 };
-    let more = if group.tabs.len() > 1 { 3 } else { 0 };
-    number + 2 + title + more + 1 + 2
+    let more = match group.tabs.len() {
+        0 | 1 => 0,
+        // A dot for each, if one is shown at a time.
+        count => u16::try_from(count + 1).unwrap_or(u16::MAX),
+    };
+    (number + 2 + title + 1 + 2u16).saturating_add(more)
 }
 
 /// The first pill that is shown, so that the active one is.

@@ -1,6 +1,7 @@
 //! From state and picture to cells. Pure: the same state gives the same cells.
 
 mod bars;
+mod inbox;
 mod layout;
 mod overlay;
 mod page;
@@ -65,7 +66,8 @@ impl Brush<'_> {
                 let words = format!(" {words}");
                 col = self.canvas.write(area, col, area.row, &words, &self.look.text());
             }
-            let first = key.split(['/', '-']).next().unwrap_or(key);
+            // A slash alone is a key, between two it parts them.
+            let first = key.split(['/', '-']).next().filter(|key| !key.is_empty()).unwrap_or(key);
             let place = Rect::new(from, area.row, col.saturating_sub(from), 1);
             // A range of digits names no key of its own, and a click must not choose for the user.
             if !first.starts_with(|c: char| c.is_ascii_digit()) {
@@ -115,7 +117,7 @@ pub fn draw(app: &App, cx: &Cx<'_>, look: &Look) -> Picture {
         if !layout.is_over {
             sidebar::draw(&mut brush, app, cx, layout.sidebar);
         }
-        bars::strip(&mut brush, app, cx, layout.strip);
+        bars::strip(&mut brush, app, cx, layout.strip, layout.is_single);
         body(&mut brush, app, cx, &layout);
         if layout.is_over {
             let text = look.text();
@@ -149,7 +151,7 @@ fn body(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout) {
                 _ => page::empty(brush, app, cx, area),
             }
         }
-        Page::Inbox { .. } => page::inbox(brush, app, cx, area),
+        Page::Inbox { .. } => inbox::draw(brush, app, cx, area),
         Page::Thread { .. } => page::thread(brush, app, cx, area),
         Page::Review { .. } => page::review(brush, app, area),
         Page::Checkpoints { .. } if app.pages.review.is_checkpoint() => {
@@ -167,7 +169,7 @@ fn caret_in_field(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout
     }
     let pages = &app.pages;
     let has_field = match App::page(cx) {
-        Page::Inbox { .. } => pages.card.has_field(),
+        Page::Inbox { .. } => pages.card.has_field() || pages.inbox.filtering,
         Page::Thread { .. } => pages.thread.at.is_some() && pages.thread.card.has_field(),
         Page::Review { .. } => pages.review.comment.is_some(),
         Page::Workspace { .. } => false,

@@ -3,7 +3,7 @@
 use rookery_face::app::{App, Cx, Hit, Lost, Question};
 use rookery_face::cells::{Rect, text_width, wrap};
 use rookery_face::words::line;
-use rookery_view::link::{Dialog, Palette};
+use rookery_view::link::{Dialog, Mood, Palette};
 
 use super::{Brush, Layout};
 use crate::canvas::Pen;
@@ -234,25 +234,26 @@ fn ask_question(brush: &mut Brush<'_>, question: &Question) {
 }
 
 /// Short messages at the upper right edge; they take no key and cover no text that is typed.
-fn toasts(brush: &mut Brush<'_>, _app: &App, cx: &Cx<'_>, layout: &Layout) {
-    let Some(toasts) = &cx.picture.scene().toasts else { return };
-    for (index, toast) in toasts.iter().take(3).enumerate() {
-        let text = if toast.body.is_empty() {
-            line(&toast.title)
-        } else {
-            format!("{}: {}", line(&toast.title), line(&toast.body))
-        };
+/// What the daemon and others have to tell, at the upper edge; never where something is typed.
+fn toasts(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout) {
+    let told = cx.picture.scene().toasts.iter().flatten().map(|toast| {
+        let body = line(&toast.body);
+        let title = line(&toast.title);
+        let text = if body.is_empty() { title } else { format!("{title}: {body}") };
+        (toast.mood, text)
+    });
+    let own = app.toasts().iter().map(|toast| {
+        (if toast.is_urgent { Mood::Waiting } else { Mood::Quiet }, toast.text.clone())
+    });
+    for (index, (mood, text)) in told.chain(own).take(3).enumerate() {
         let row = layout.panes.row + u16::try_from(index).unwrap_or(0);
         let caret_row = brush.caret.map(|caret| caret.row);
         if row >= layout.panes.bottom() || caret_row == Some(row) {
             continue;
         }
         let room = Rect::new(layout.panes.col, row, layout.panes.cols, 1);
-        let shown = format!(
-            " {} {} ",
-            brush.look.signs.of(toast.mood),
-            rookery_face::cells::cut(&text, 50)
-        );
+        let shown =
+            format!(" {} {} ", brush.look.signs.of(mood), rookery_face::cells::cut(&text, 50));
         let pen = brush.look.selected();
         brush.canvas.write_right(room, &shown, &pen);
     }

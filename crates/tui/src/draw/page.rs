@@ -4,36 +4,33 @@ use rookery_face::app::{App, Cx, Field, Hit};
 use rookery_face::cells::{Rect, cut, text_width};
 use rookery_face::pages::list::head_and_hint;
 use rookery_face::words::{age, line};
-use rookery_view::link::{Inbox, InboxRow, Page};
+use rookery_view::link::Page;
 
 use super::Brush;
 use super::text::{draw_lines, pen_of};
 
-/// Columns of the whole face from which on the card lies beside the list.
-const BESIDE: u16 = 90;
-
-fn count(rows: usize) -> u16 {
+pub(super) fn count(rows: usize) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX)
 }
 
 /// The first row of a list that keeps the selected one in view.
-fn first_row(selected: usize, rows: u16) -> usize {
+pub(super) fn first_row(selected: usize, rows: u16) -> usize {
     (selected + 1).saturating_sub(usize::from(rows.max(1)))
 }
 
 /// Hints that end with the way back, once.
-fn with_back(hint: &str) -> String {
+pub(super) fn with_back(hint: &str) -> String {
     if hint.contains("esc ") { hint.to_owned() } else { format!("{hint}  esc back") }
 }
 
-/// How many items only inform.
-fn know(inbox: &Inbox) -> u32 {
-    let count = |category| inbox.categories.get(category).copied().unwrap_or(0);
-    count("completed") + count("informational")
-}
-
 /// Head, body and hint of a page.
-fn frame(brush: &mut Brush<'_>, area: Rect, head: &str, right: &str, hint: &str) -> Rect {
+pub(super) fn frame(
+    brush: &mut Brush<'_>,
+    area: Rect,
+    head: &str,
+    right: &str,
+    hint: &str,
+) -> Rect {
     let (top, rest) = area.split_top(1);
     let (body, foot) = rest.split_bottom(1);
     brush.canvas.write_cut(top, &format!(" {head}"), &brush.look.bold());
@@ -67,119 +64,6 @@ pub(super) fn empty(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
         let col = brush.canvas.write(place, place.col + 5, place.row, key, &brush.look.accent());
         brush.canvas.write(place, col + 3, place.row, words, &brush.look.text());
         brush.hit(place, Hit::Key((*key).to_owned()));
-    }
-}
-
-pub(super) fn inbox(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
-    let scene = cx.picture.scene();
-    let inbox = scene.inbox.clone().unwrap_or_default();
-    let waiting = scene.status.as_ref().map_or(0, |status| status.waiting);
-    let card_hint = app.pages.card.hint();
-    let know = know(&inbox);
-    let head = format!("Inbox  {waiting} wait · {know} to know");
-    let hint = if app.pages.inbox.whole || app.pages.card.has_field() {
-        with_back(&card_hint)
-    } else if card_hint.is_empty() {
-        "enter all  i notes  esc back".to_owned()
-    } else {
-        format!("{card_hint}  enter all  i notes  esc back")
-    };
-    let body = frame(brush, area, &head, "", &hint);
-    if app.pages.inbox.whole {
-        return card(
-            brush,
-            app,
-            Rect { col: body.col + 1, cols: body.cols.saturating_sub(2), ..body },
-        );
-    }
-    let is_beside = brush.canvas.cols() >= BESIDE && !brush.look.plain;
-    let (list, rest) = if is_beside {
-        body.split_left(area.cols * 45 / 100)
-    } else {
-        let rows = count(inbox.rows.len() + 1).min(body.rows / 2).max(2);
-        body.split_top(rows)
-    };
-    inbox_rows(brush, app, &inbox.rows, list);
-    if rest.is_empty() {
-        return;
-    }
-    if is_beside {
-        for row in rest.row..rest.bottom() {
-            let (sign, pen) = (brush.look.line(true), brush.look.dim());
-            brush.canvas.put(rest, rest.col, row, sign, 1, &pen);
-        }
-        card(brush, app, Rect { col: rest.col + 2, cols: rest.cols.saturating_sub(3), ..rest });
-    } else {
-        let (line_at, under) = rest.split_top(1);
-        for col in line_at.col..line_at.right() {
-            let (sign, pen) = (brush.look.line(false), brush.look.dim());
-            brush.canvas.put(line_at, col, line_at.row, sign, 1, &pen);
-        }
-        card(brush, app, Rect { col: under.col + 1, cols: under.cols.saturating_sub(2), ..under });
-    }
-}
-
-fn inbox_rows(brush: &mut Brush<'_>, app: &App, rows: &[InboxRow], area: Rect) {
-    let (top, list) = area.split_top(1);
-    let words = Rect { cols: top.cols.saturating_sub(5), ..top };
-    // What is asked for matters most where there is little room.
-    let (kind, session) = if area.cols < 60 { (8, 8) } else { (9, 14) };
-    let titles = format!("  {:<kind$} {:<session$} WHAT", "KIND", "SESSION");
-    brush.canvas.write_cut(words, &titles, &brush.look.dim());
-    let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-    brush.canvas.write_right(top, "AGE ", &brush.look.dim());
-    brush.drawn.page_rows = list.rows;
-    let index = app.pages.inbox.index;
-    let from = first_row(index, list.rows);
-    if rows.is_empty() {
-        brush.canvas.write_cut(list.line(0), "  nothing waits", &brush.look.dim());
-    }
-    for (at, row) in rows.iter().enumerate().skip(from).take(usize::from(list.rows)) {
-        let place = list.line(count(at - from));
-        let is_here = app.pages.inbox.selected.as_ref() == Some(&row.item);
-        let pen = if is_here { brush.look.selected() } else { brush.look.text() };
-        brush.canvas.fill(place, &pen);
-        if is_here {
-            brush.canvas.write(place, place.col, place.row, brush.look.signs.pointer(), &pen);
-            brush.caret_at(place.col, place.row);
-        }
-        let what = if row.subtitle.is_empty() {
-            line(&row.title)
-        } else {
-            format!("{}: {}", line(&row.title), line(&row.subtitle))
-        };
-        let later = if row.deferred { " later" } else { "" };
-        let old = format!("{}{later} ", age(row.at, brush.wall));
-        let (kind_of, title) = (line(&row.kind), line(&row.session_title));
-        let (kind_of, title) = (cut(&kind_of, cells(kind)), cut(&title, cells(session)));
-        let text = format!("{kind_of:<kind$} {title:<session$} ");
-        let col = brush.canvas.write(place, place.col + 2, place.row, &text, &pen);
-        let room = place.right().saturating_sub(col + text_width(&old) + 1);
-        brush.canvas.write_cut(Rect::new(col, place.row, room, 1), &what, &pen);
-        brush.canvas.write_right(place, &old, &pen);
-        brush.hit(place, Hit::Row(at));
-    }
-}
-
-fn card(brush: &mut Brush<'_>, app: &App, area: Rect) {
-    let page = &app.pages.card;
-    if !page.is_asked() || area.is_empty() {
-        return;
-    }
-    let lines = page.lines(area.cols, brush.wall);
-    let rows = usize::from(area.rows);
-    let most = lines.len().saturating_sub(rows);
-    let from = page.scroll.min(most);
-    draw_lines(&mut brush.canvas, area, brush.look, &lines, from);
-    if from < most {
-        let more = format!(" {} more lines ", most - from);
-        let bottom = area.line(area.rows - 1);
-        brush.canvas.write_right(bottom, &more, &brush.look.selected());
-    }
-    brush.drawn.card = page.card().map(|_| (page.serial(), from >= most));
-    brush.drawn.card_most = Some(most);
-    if app.pages.inbox.whole {
-        brush.drawn.page_rows = area.rows;
     }
 }
 
@@ -298,8 +182,8 @@ fn composer(brush: &mut Brush<'_>, area: Rect, field: &Field, has_keys: bool) {
         let room = place.right().saturating_sub(col + 1);
         // A long line shows its part with the cursor.
         let skip = if index + from == line_at { cells.saturating_sub(room) } else { 0 };
-        let shown: String = text.chars().skip(usize::from(skip)).collect();
-        brush.canvas.write(place, col, place.row, &shown, &brush.look.text());
+        let (shown, before) = rookery_face::cells::skip(text, skip);
+        brush.canvas.write(place, col + before, place.row, shown, &brush.look.text());
         if has_keys && index + from == line_at {
             brush.caret_at((col + cells - skip).min(place.right().saturating_sub(1)), place.row);
         }
@@ -384,6 +268,7 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
             break;
         }
     }
+    brush.drawn.review_end = page.end_of(from + rows >= lines.len());
     brush.drawn.page_rows = inner.rows;
 }
 

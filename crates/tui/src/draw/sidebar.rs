@@ -2,7 +2,7 @@
 
 use rookery_face::app::{App, Cx, Hit};
 use rookery_face::cells::Rect;
-use rookery_face::pages::sidebar::{Row, rows};
+use rookery_face::pages::sidebar::Row;
 use rookery_face::words::{age, line};
 use rookery_view::link::attr;
 
@@ -14,7 +14,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
     }
     let scene = cx.picture.scene();
     let Some(sidebar) = &scene.sidebar else { return };
-    let rows = rows(sidebar);
+    let rows = app.sidebar_rows(sidebar);
     if area.cols == 1 {
         return rail(brush, &rows, area);
     }
@@ -30,6 +30,14 @@ pub(super) fn draw(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) {
         let place = list.line(u16::try_from(index - from).unwrap_or(0));
         let is_here = app.sidebar == Some(index);
         draw_row(brush, app, cx, place, row, is_here);
+    }
+    let page = &app.pages.sidebar;
+    if let Some(field) = page.filter.as_ref().filter(|_| app.sidebar.is_some()) {
+        let end = brush.canvas.write_cut(foot, &format!(" / {}", field.text()), &brush.look.text());
+        if page.filtering {
+            brush.caret_at(end.min(foot.right().saturating_sub(1)), foot.row);
+        }
+        return;
     }
     brush.canvas.write_cut(foot, " + new project", &brush.look.dim());
     brush.hit(foot, Hit::Action("new_project".to_owned()));
@@ -62,6 +70,7 @@ fn rail(brush: &mut Brush<'_>, rows: &[Row<'_>], area: Rect) {
         let (mood, hit) = match row {
             Row::Project(project) => (project.mood, Hit::Project(project.id)),
             Row::Agent(agent) => (agent.mood, Hit::Agent(agent.terminal, agent.thread.clone())),
+            Row::Elsewhere => continue,
         };
         let place = area.line(u16::try_from(index).unwrap_or(0));
         let (sign, pen) = (brush.look.signs.of(mood), brush.look.mood(mood));
@@ -119,6 +128,10 @@ fn draw_row(
             let pen = on(brush.look.mood(project.mood));
             brush.canvas.write_right(area, &format!("{tail} "), &pen);
             brush.hit(area, Hit::Project(project.id));
+        }
+        Row::Elsewhere => {
+            let dim = on(brush.look.dim());
+            brush.canvas.write_cut(area, " elsewhere", &dim);
         }
         Row::Agent(agent) => {
             let sign = if agent.thread.is_some() && agent.terminal.is_none() {

@@ -34,6 +34,8 @@ pub enum ScrollTo {
     Top,
     Bottom,
     Row,
+    /// To the row, or where it is now, and to stay there whatever is printed.
+    Hold,
     PromptBefore,
     PromptAfter,
 }
@@ -325,13 +327,16 @@ impl From<SideWord> for tile::Side {
 }
 
 /// Params of `view/inbox`: which rows the viewer shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InboxWindow {
     pub from: u32,
     pub count: u32,
     /// Also what only informs.
     pub all: bool,
+    /// Only rows in which this is read, whatever its case.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub query: String,
 }
 
 /// Params of `view/settings`: one line of the user's settings file.

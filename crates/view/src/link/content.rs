@@ -219,6 +219,12 @@ pub struct Card {
     pub source: String,
     pub session: String,
     pub session_title: String,
+    /// The terminal that the session runs in; a session without one is a thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<u64>,
+    /// The project that the session is in.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub project: String,
     pub at: i64,
     /// What exactly would be done: control and invisible characters are spelled.
     pub lines: Vec<String>,

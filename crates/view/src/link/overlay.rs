@@ -82,6 +82,9 @@ pub struct InboxRow {
     pub kind: String,
     pub session: String,
     pub session_title: String,
+    /// The terminal that the session runs in; a session without one is a thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<u64>,
     pub title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subtitle: String,
@@ -95,6 +98,15 @@ pub struct InboxRow {
     /// What it is about, if that is no request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
+}
+
+impl InboxRow {
+    /// Whether this is read in it; `query` is in lower case.
+    pub fn reads(&self, query: &str) -> bool {
+        [&self.kind, &self.session_title, &self.title, &self.subtitle]
+            .iter()
+            .any(|text| text.to_lowercase().contains(query))
+    }
 }
 
 /// What an item of the inbox is about.

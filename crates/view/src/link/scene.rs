@@ -316,6 +316,9 @@ pub struct Sidebar {
     #[serde(skip_serializing_if = "is_false")]
     pub agents_hidden: bool,
     pub projects: Vec<Project>,
+    /// Threads that work in the directory of no project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<Agent>,
 }
 
 /// One project of the sidebar.

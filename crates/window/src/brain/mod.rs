@@ -301,7 +301,9 @@ impl Brain {
                 pages.thread.card.drawn(serial, end_is_seen, now);
             }
         }
-        self.driver.app.pages.review.drawn(now);
+        let rows = self.driver.app.drawn.page_rows;
+        self.driver.app.pages.review.drawn_with(rows, now);
+        self.driver.app.load_more_lines();
         if n == self.driver.face.mirror().last() {
             self.driver.face.painted().await;
         }

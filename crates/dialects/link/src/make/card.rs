@@ -10,7 +10,7 @@ use rookery_view::link::{self, Card, Choice};
 
 use super::{blocks, line, lines, patch, request_state, summary};
 use crate::ids::millis;
-use crate::session::scene::title_of;
+use crate::session::scene::{project_of, terminal_of, title_of};
 
 /// The card of an item of the queue, or of a request, or of both.
 pub(crate) fn card(core: &Core, item: Option<&QueueItem>, request: Option<&Request>) -> Card {
@@ -20,6 +20,8 @@ pub(crate) fn card(core: &Core, item: Option<&QueueItem>, request: Option<&Reque
         request: request.map(|request| request.id.to_string()),
         session: session.map(|session| session.to_string()).unwrap_or_default(),
         session_title: session.map(|session| title_of(core, session)).unwrap_or_default(),
+        terminal: session.and_then(|session| terminal_of(core, session)),
+        project: session.and_then(|session| project_of(core, session)).unwrap_or_default(),
         source: item.map_or("protocol", |item| item.source.word()).to_owned(),
         state: "pending".to_owned(),
         ..Card::default()

@@ -160,7 +160,8 @@ fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem) {
     // Models number their calls anew in every thread.
     let asks = |it: &rookery_model::Request| it.turn() == Some(turn) && it.call_id == tool.call_id;
     let request = asked.into_iter().find(asks);
-    shown.kind = kind(&tool.name);
+    shown.kind = kind(&tool.name, request.is_some());
+    shown.blocks = plan(tool);
     shown.cut = !tail.is_empty();
     for line in head.iter_mut().chain(&mut tail) {
         shown.cut |= cut(line, LINE_BYTES);
@@ -203,20 +204,61 @@ pub(crate) fn tool_output(tool: &ToolItem) -> String {
     tool.error.as_deref().or(tool.output.as_deref()).unwrap_or_default().to_owned()
 }
 
-fn kind(tool: &str) -> ItemKind {
+fn kind(tool: &str, is_asked: bool) -> ItemKind {
     match tool {
-        "shell" | "command" | "exec" => ItemKind::Command,
+        "shell" | "command" | "exec" | "exec_command" => ItemKind::Command,
         "write_file" | "edit" | "multi_edit" | "apply_patch" => ItemKind::Edit,
         "ask_user" | "request_user_input" => ItemKind::Question,
-        "update_plan" | "plan_exit" => ItemKind::Plan,
+        // While it waits for an answer it is shown as the call that asks.
+        "exit_plan_mode" | "plan_exit" if is_asked => ItemKind::Tool,
+        "update_plan" | "plan" | "exit_plan_mode" | "plan_exit" => ItemKind::Plan,
         _ => ItemKind::Tool,
     }
+}
+
+/// What a call says about a plan, as prose: its steps with how far they are, or its summary.
+fn plan(tool: &ToolItem) -> Option<Vec<link::Block>> {
+    if kind(&tool.name, false) != ItemKind::Plan {
+        return None;
+    }
+    let input: serde_json::Value = serde_json::from_str(&tool.input).unwrap_or_default();
+    let mut said = Vec::new();
+    for member in ["explanation", "summary"] {
+        said.extend(input[member].as_str().map(str::to_owned));
+    }
+    let text = |step: &serde_json::Value| {
+        let named = ["step", "content", "text"].iter().find_map(|name| step[*name].as_str());
+        named.or_else(|| step.as_str()).map(str::to_owned)
+    };
+    let mark = |step: &serde_json::Value| match step["status"].as_str() {
+        Some("completed" | "done") => "[x] ",
+        Some(_) => "[ ] ",
+        None => "",
+    };
+    let lists = ["plan", "entries", "next_steps", "steps"];
+    let steps = lists.iter().filter_map(|name| input[*name].as_array()).flatten();
+    let steps: Vec<String> = steps
+        .filter_map(|step| {
+            let going = if step["status"] == "in_progress" { " (now)" } else { "" };
+            Some(format!("- {}{}{going}", mark(step), text(step)?.replace('\n', " ")))
+        })
+        .collect();
+    if !steps.is_empty() {
+        said.push(steps.join("\n"));
+    }
+    if said.is_empty() {
+        // Another harness's own words.
+        said.push(tool_output(tool));
+    }
+    let mut said = said.join("\n\n");
+    said.truncate(said.floor_char_boundary(INPUT_BYTES));
+    Some(blocks(&said)).filter(|blocks| !blocks.is_empty())
 }
 
 /// What a call is about: the argument that says most.
 fn title(tool: &ToolItem) -> String {
     let arguments: serde_json::Value = serde_json::from_str(&tool.input).unwrap_or_default();
-    let telling = ["command", "path", "file_path", "pattern", "query", "url", "prompt"];
+    let telling = ["command", "cmd", "path", "file_path", "pattern", "query", "url", "prompt"];
     let found = telling.iter().find_map(|name| arguments.get(name)?.as_str());
     found.map_or_else(|| spelled(&tool.input), spelled)
 }
@@ -237,5 +279,43 @@ pub(crate) fn said(item: &Item) -> String {
         ItemBody::Error { message } => message.clone(),
         ItemBody::Raw { payload } => payload.clone(),
         ItemBody::Tool(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, input: &serde_json::Value) -> ToolItem {
+        ToolItem { name: name.to_owned(), input: input.to_string(), ..ToolItem::default() }
+    }
+
+    fn texts(tool: &ToolItem) -> String {
+        serde_json::to_string(&plan(tool).unwrap_or_default()).unwrap_or_default()
+    }
+
+    #[test]
+    fn plans_of_every_tool_say_their_steps() {
+        let steps = serde_json::json!({ "plan": [
+            { "step": "read it", "status": "completed" },
+            { "step": "change it", "status": "in_progress" },
+        ] });
+        let shown = texts(&call("update_plan", &steps));
+        assert!(shown.contains("read it") && shown.contains("change it (now)"), "{shown}");
+        assert!(shown.contains("\"done\":true") && shown.contains("\"done\":false"), "{shown}");
+        let entries = serde_json::json!({ "entries": [{ "content": "one", "status": "pending" }] });
+        assert!(texts(&call("plan", &entries)).contains("one"));
+        let leave = serde_json::json!({ "summary": "all of it", "next_steps": ["begin"] });
+        let shown = texts(&call("exit_plan_mode", &leave));
+        assert!(shown.contains("all of it") && shown.contains("begin"), "{shown}");
+        assert_eq!(plan(&call("shell", &steps)), None);
+    }
+
+    #[test]
+    fn a_plan_that_waits_is_shown_as_the_call_that_asks() {
+        assert_eq!(kind("exit_plan_mode", true), ItemKind::Tool);
+        assert_eq!(kind("exit_plan_mode", false), ItemKind::Plan);
+        assert_eq!(kind("plan", false), ItemKind::Plan);
+        assert_eq!(kind("exec_command", false), ItemKind::Command);
     }
 }

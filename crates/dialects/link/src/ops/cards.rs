@@ -10,6 +10,9 @@ use rookery_view::{diff, safe};
 use crate::ids::parse;
 use crate::{Cx, Error, make};
 
+/// Decisions among which that on a request is looked for.
+const MOST_DECISIONS: usize = 200;
+
 pub(crate) async fn card(cx: Cx, params: CardCall) -> Result<Card, Error> {
     cx.viewer()?;
     let items = cx.core.queue().list();
@@ -34,7 +37,26 @@ pub(crate) async fn card(cx: Cx, params: CardCall) -> Result<Card, Error> {
         _ => return Err(Error::invalid("item", "give either item or request")),
     };
     cx.session.change(|state| state.card = request.as_ref().map(|request| request.id));
-    Ok(make::card(&cx.core, item, request.as_ref()))
+    let mut card = make::card(&cx.core, item, request.as_ref());
+    if let Some(request) = &request {
+        card.rule = rule_of(&cx, request).await;
+    }
+    Ok(card)
+}
+
+/// The rule of the configuration by which a request is asked, as the record of decisions has it.
+async fn rule_of(cx: &Cx, request: &model::Request) -> Option<String> {
+    let Asked::Approval { .. } = &request.asked else { return None };
+    let query = model::DecisionQuery {
+        thread: request.thread(),
+        since: Some(request.asked_at),
+        ..model::DecisionQuery::default()
+    };
+    let recorded = cx.core.requests().decisions(query, MOST_DECISIONS).await;
+    // A convenience: who reads the card decides by what would be done.
+    let mut rules = recorded.ok()?.into_iter().map(|it| it.decision);
+    let rule = rules.find(|it| it.request == Some(request.id) && it.rule.is_some())?.rule?;
+    Some(make::line(&rule))
 }
 
 pub(crate) async fn differences(cx: Cx, params: DiffCall) -> Result<Diff, Error> {
@@ -142,6 +164,8 @@ fn make_file(file: &model::ChangedFile) -> DiffFile {
         added: count(file.additions),
         removed: count(file.deletions),
         binary: file.additions.is_none(),
+        // Only the numbers are known.
+        cut: count(file.additions).saturating_add(count(file.deletions)) > 0,
         ..DiffFile::default()
     }
 }

@@ -143,6 +143,10 @@ pub(crate) async fn inbox(cx: Cx, params: InboxWindow) -> Result<Done, Error> {
         let message = format!("count must be at most {}", bound::INBOX_ROWS);
         return Err(Error::invalid("count", message));
     }
+    if params.query.len() > bound::PATTERN_BYTES {
+        let message = format!("query must have at most {} bytes", bound::PATTERN_BYTES);
+        return Err(Error::invalid("query", message));
+    }
     cx.session.change(|state| state.inbox = params);
     Ok(Done {})
 }

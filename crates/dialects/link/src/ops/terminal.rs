@@ -30,6 +30,7 @@ pub(crate) async fn scroll(cx: Cx, params: Scroll) -> Result<Done, Error> {
         (None, Some(link::ScrollTo::Top), None) => ScrollTo::Top,
         (None, Some(link::ScrollTo::Bottom), None) => ScrollTo::Bottom,
         (None, Some(link::ScrollTo::Row), Some(row)) => ScrollTo::Row(row),
+        (None, Some(link::ScrollTo::Hold), row) => ScrollTo::Hold(row),
         (None, Some(link::ScrollTo::PromptBefore), None) => ScrollTo::PromptBefore,
         (None, Some(link::ScrollTo::PromptAfter), None) => ScrollTo::PromptAfter,
         _ => {

@@ -1,5 +1,6 @@
 //! One viewer's session: what it asked for, how far it has come, and the task that sends it frames.
 
+mod branches;
 mod cards;
 mod chosen;
 mod entered;
@@ -75,6 +76,7 @@ pub(crate) struct State {
     /// It itself, until the task follows it that sends frames.
     pub(crate) opening: Option<OpenThread>,
     pub(crate) message: Option<Message>,
+    pub(crate) branches: branches::Branches,
     /// What the user chose, and the settings that it was made of.
     pub(crate) chosen: Option<(rookery_view::settings::Settings, link::Chosen)>,
     /// Searches that go on.
@@ -163,7 +165,7 @@ impl Session {
     /// Notes what a viewer said; false if one is open already.
     pub(crate) fn open(&self, opened: Opened) -> bool {
         let mut state = self.state.lock();
-        state.inbox = InboxWindow { from: 0, count: INBOX_ROWS, all: false };
+        state.inbox = InboxWindow { count: INBOX_ROWS, ..InboxWindow::default() };
         self.opened.set(opened).is_ok()
     }
 

@@ -1,32 +1,28 @@
 //! The task that sends a viewer its frames. It sleeps until something that the viewer shows has changed,
 //! reads the newest state, and sends what is new of it, never faster than the viewer paints.
 
+mod terminals;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::select_all;
-use rookery_core::{
-    Changes, Clipboard, Core, Goodbye, Looked, Page, Progress, Shows, TerminalHandle,
-};
-use rookery_model::{ExitStatus, TerminalId, ViewerId};
+use rookery_core::{Changes, Clipboard, Core, Goodbye, Page, Progress, Shows};
+use rookery_model::{TerminalId, ViewerId};
 use rookery_term::Mark;
-use rookery_view::link::differ::TermNow;
-use rookery_view::link::{self, Bye, Clip, ClipTarget, Ended, Found, Frame, Owner};
+use rookery_view::link::{self, Bye, Clip, ClipTarget, Found, Frame};
 use rookery_wire::{ConnectionHandle, rpc};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::notices::Notices;
-use super::rows::Masked;
 use super::threads::OpenThread;
 use super::{Entered, Opened, Session, State, cards, scene};
-use crate::ops::terminal::go_on;
 
-/// How long a redraw may take to be whole before it is sent.
 /// How long a stop is waited for to say whether another daemon follows.
 const WORD: Duration = Duration::from_secs(1);
-
+/// How long a redraw may take to be whole before it is sent.
 const REDRAW: Duration = Duration::from_millis(2);
 /// A change of more rows than this is taken to be a redraw.
 const FEW_ROWS: usize = 3;
@@ -104,25 +100,6 @@ pub(crate) fn start(
         over.cancelled().await;
         entered.leave().await;
     });
-}
-
-/// A terminal to be told of.
-struct Shown {
-    handle: TerminalHandle,
-    owner: Option<Owner>,
-    ended: Option<Ended>,
-}
-
-fn range(looked: &Looked<'_>) -> std::ops::Range<u64> {
-    looked.top..looked.top + u64::from(looked.screen.size().rows)
-}
-
-fn ended(status: ExitStatus) -> Ended {
-    match status {
-        ExitStatus::Code(code) => Ended { code: Some(code), ..Ended::default() },
-        ExitStatus::Signal(signal) => Ended { signal: Some(signal), ..Ended::default() },
-        ExitStatus::Unknown => Ended::default(),
-    }
 }
 
 /// Waits until something happens in the open thread; true if it may show around it as well.
@@ -330,35 +307,6 @@ impl Runner {
         }
     }
 
-    /// Rows that changed since the last frame.
-    fn touched(&self) -> usize {
-        let count = |shown: &Shown| {
-            shown.handle.look(|looked| {
-                let (mark, mut count) = (self.marks.get(&shown.handle.id()).copied(), 0);
-                looked.screen.rows_since(mark, range(&looked), &mut |_| count += 1);
-                count
-            })
-        };
-        self.terminals().iter().map(count).sum()
-    }
-
-    fn terminals(&self) -> Vec<Shown> {
-        let (viewers, _) = self.core.seats().viewers();
-        let shown = self.shown().into_iter().filter_map(|id| {
-            let handle = self.core.terminals().get(id).ok()?.seen_by(self.viewer);
-            let owner = self.core.seats().size_owner(id);
-            let owner = owner.and_then(|owner| viewers.iter().find(|viewer| viewer.id == owner));
-            let owner = owner.map(|viewer| Owner {
-                viewer: viewer.id.get(),
-                name: viewer.name.clone(),
-                mine: viewer.id == self.viewer,
-            });
-            let ended = handle.progress().borrow().exit.map(ended);
-            Some(Shown { handle, owner, ended })
-        });
-        shown.collect()
-    }
-
     /// The newest state of all that changed, if anything did.
     fn frame(&mut self) -> Option<Frame> {
         let mut rest = Frame::default();
@@ -384,6 +332,9 @@ impl Runner {
             self.session.look(|state| state.differ.scene(&scene));
         }
         if is_scene_due && is_visible {
+            let projects = self.core.workspace().projects();
+            let roots = projects.into_iter().map(|it| it.root).collect();
+            self.session.look_at_branches(&self.core, roots);
             rest.cards = cards::news(&self.core, &self.session, &mut self.cards);
         }
         self.tell_terminals();
@@ -427,56 +378,6 @@ impl Runner {
             }
         });
         self.follow_thread();
-    }
-
-    /// Puts what is new of terminals into the frame.
-    fn tell_terminals(&mut self) {
-        let shown = self.terminals();
-        let ids = shown.iter().map(|one| one.handle.id().get()).collect();
-        self.session.look(|state| state.differ.retain(&ids));
-        self.marks.retain(|id, _| ids.contains(&id.get()));
-        for Shown { handle, owner, ended } in shown {
-            let found = self.found.remove(&handle.id());
-            let mark = self.session.look(|state| {
-                handle.look(|looked| {
-                    let screen = looked.screen;
-                    let masked = match self.opened.redacts {
-                        true => Masked::of(screen, range(&looked)),
-                        false => Masked::default(),
-                    };
-                    let mask = |number: u64| masked.row(number, screen.size().cols);
-                    state.differ.term(&TermNow {
-                        t: handle.id().get(),
-                        screen,
-                        top: Some(looked.top).filter(|_| !looked.follows),
-                        ended,
-                        owner,
-                        found,
-                        mask: self.opened.redacts.then_some(&mask),
-                    });
-                    screen.mark()
-                })
-            });
-            self.marks.insert(handle.id(), mark);
-        }
-    }
-
-    /// Goes on with searches that were not done in one step.
-    async fn find(&mut self) {
-        self.found.clear();
-        let finders = self.session.look(|state| std::mem::take(&mut state.finds));
-        for (id, search) in finders {
-            let Ok(handle) = self.core.terminals().get(id) else { continue };
-            let Ok((found, search)) = go_on(&handle, search).await else { continue };
-            self.is_due |= found.more;
-            if found.more {
-                // One that began meanwhile takes its place.
-                self.session.look(|state| {
-                    state.finds.entry(id).or_insert(search);
-                });
-            }
-            self.found.insert(id, found);
-        }
     }
 
     fn send(&mut self, frame: &Frame) -> Result<(), ()> {

@@ -156,7 +156,7 @@ impl<'a> Made<'a> {
                 id: tabs.project.id.get(),
                 name: make::line(&row.name),
                 root: make::line(&tabs.project.root.to_string_lossy()),
-                branch: None,
+                branch: self.branch(&tabs.project.root),
                 mood: loudest.unwrap_or_default(),
                 badge: row.has_badge,
                 active: row.is_active,
@@ -165,12 +165,19 @@ impl<'a> Made<'a> {
                 agents,
             }
         });
+        let elsewhere = self.threads.iter().filter(|seen| self.project_of(seen).is_none());
         link::Sidebar {
             collapsed: sidebar.is_collapsed,
             width: sidebar.width,
             agents_hidden: !sidebar.are_agents_visible,
             projects: projects.collect(),
+            threads: elsewhere.map(|seen| self.thread_row(seen)).collect(),
         }
+    }
+
+    fn branch(&self, root: &std::path::Path) -> Option<String> {
+        let branch = self.session.look(|state| state.branches.of(root));
+        branch.map(|branch| make::line(&branch))
     }
 
     /// The project whose directory a thread works in; the innermost.
@@ -209,9 +216,17 @@ impl<'a> Made<'a> {
             })
         };
         let groups = project.map(|id| self.core.workspace().groups(id)).unwrap_or_default();
+        let here = self.tree.iter().find(|tabs| Some(tabs.project.id) == project);
+        // As actions go to a group: to the pane that was active last.
+        let last_active = |group: &[TerminalId]| {
+            let tabs = here.iter().flat_map(|tabs| &tabs.tabs);
+            let tabs = tabs.filter(|tab| group.contains(&tab.id));
+            tabs.max_by_key(|tab| tab.last_active).map(|tab| tab.id)
+        };
         let groups = groups.into_iter().filter_map(|group| {
             let first = *group.tabs.first()?;
-            let focused = focused.filter(|id| group.tabs.contains(id)).unwrap_or(first);
+            let shown = focused.filter(|id| group.tabs.contains(id));
+            let focused = shown.or_else(|| last_active(&group.tabs)).unwrap_or(first);
             let tabs = group.tabs.into_iter().filter_map(tab).collect();
             Some(link::Group { id: first.get(), tabs, focused: focused.get() })
         });
@@ -233,7 +248,7 @@ impl<'a> Made<'a> {
     }
 
     fn inbox(&self) -> link::Inbox {
-        let window = self.session.look(|state| state.inbox);
+        let window = self.session.look(|state| state.inbox.clone());
         let items = self.core.queue().list();
         let mut categories = BTreeMap::new();
         for item in &items {
@@ -241,13 +256,27 @@ impl<'a> Made<'a> {
         }
         let is_wanted = |item: &&QueueItem| window.all || waits(item.category);
         let wanted: Vec<&QueueItem> = items.iter().filter(is_wanted).collect();
-        let count = window.count.min(bound::INBOX_ROWS) as usize;
-        let rows = wanted.iter().skip(window.from as usize).take(count);
+        let (first, count) = (window.from as usize, window.count.min(bound::INBOX_ROWS) as usize);
+        let (total, rows) = if window.query.is_empty() {
+            let rows = wanted.iter().skip(first).take(count);
+            (wanted.len(), rows.map(|item| self.inbox_row(item)).collect())
+        } else {
+            let query = window.query.to_lowercase();
+            let mut found: Vec<link::InboxRow> = wanted
+                .iter()
+                .map(|item| self.inbox_row(item))
+                .filter(|row| row.reads(&query))
+                .collect();
+            let total = found.len();
+            found.drain(..first.min(total));
+            found.truncate(count);
+            (total, found)
+        };
         link::Inbox {
-            total: u32::try_from(wanted.len()).unwrap_or(u32::MAX),
+            total: u32::try_from(total).unwrap_or(u32::MAX),
             categories,
             from: window.from,
-            rows: rows.map(|item| self.inbox_row(item)).collect(),
+            rows,
         }
     }
 
@@ -256,13 +285,39 @@ impl<'a> Made<'a> {
             Some(Related::Request(id)) => self.requests.iter().find(|request| request.id == id),
             _ => None,
         };
-        inbox::Item { item, request }.row(&title_of(self.core, item.session))
+        let row = inbox::Item { item, request }.row(&title_of(self.core, item.session));
+        link::InboxRow { terminal: terminal_of(self.core, item.session), ..row }
     }
 }
 
 /// What a session is called.
 pub(crate) fn title_of(core: &Core, session: SessionId) -> String {
     core.sessions().get(session).map_or_else(String::new, |Home { title, .. }| make::line(&title))
+}
+
+/// The name of the project that a session is in.
+pub(crate) fn project_of(core: &Core, session: SessionId) -> Option<String> {
+    let session = core.sessions().get(session)?;
+    let projects = core.workspace().projects();
+    let found = match session.home {
+        SessionHome::Terminal(id) => {
+            let project = core.terminals().describe(id).ok()?.project;
+            projects.iter().find(|it| it.id == project)
+        }
+        SessionHome::Thread(_) => {
+            let around = projects.iter().filter(|it| session.cwd.starts_with(&it.root));
+            around.max_by_key(|it| it.root.components().count())
+        }
+    };
+    found.map(|project| make::line(&project.name))
+}
+
+/// The terminal that a session runs in, if it does in one.
+pub(crate) fn terminal_of(core: &Core, session: SessionId) -> Option<u64> {
+    match core.sessions().get(session)?.home {
+        SessionHome::Terminal(id) => Some(id.get()),
+        SessionHome::Thread(_) => None,
+    }
 }
 
 /// Whether an item of this kind waits for a person, and is not only good to know.

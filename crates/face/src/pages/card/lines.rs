@@ -4,7 +4,7 @@ use rookery_view::link::Card;
 
 use super::CardPage;
 use crate::pages::text::{Line, Tint, diff_lines, exact_lines, file_head, prose, wrap_pieces};
-use crate::words::{age, line};
+use crate::words::{age, clock, line};
 
 impl CardPage {
     /// Everything that is shown, in lines of a width.
@@ -18,8 +18,10 @@ impl CardPage {
             let at = card.settled_at.map(clock).unwrap_or_default();
             lines.push(Line::new(format!("{}{by} {at}", line(&card.state)), Tint::Bold));
         }
+        let rule = card.rule.as_deref().map(|rule| format!("rule {}", line(rule)));
         let why: Vec<String> = [
             line(&card.reason),
+            rule.unwrap_or_default(),
             if card.mode.is_empty() { String::new() } else { format!("mode {}", line(&card.mode)) },
             if card.source.is_empty() {
                 String::new()
@@ -92,8 +94,10 @@ impl CardPage {
 
 fn head(card: &Card, cells: u16, wall: i64) -> Vec<Line> {
     let title = if card.tool.is_empty() { &card.title } else { &card.tool };
+    let place = [&card.project, &card.session_title].map(|part| line(part));
+    let place: Vec<String> = place.into_iter().filter(|part| !part.is_empty()).collect();
     let mut pieces =
-        vec![(line(title), Tint::Bold), (format!("   {}", line(&card.session_title)), Tint::Text)];
+        vec![(line(title), Tint::Bold), (format!("   {}", place.join(" / ")), Tint::Text)];
     let asked = age(card.at, wall);
     if !asked.is_empty() {
         pieces.push((format!("   asked {asked} ago"), Tint::Dim));
@@ -124,13 +128,4 @@ fn push_surroundings(card: &Card, cells: u16, lines: &mut Vec<Line>) {
     if !parts.is_empty() {
         lines.extend(exact_lines(&parts.join("   "), cells, Tint::Dim));
     }
-    if let Some(rule) = &card.rule {
-        lines.extend(exact_lines(&format!("rule {rule}"), cells, Tint::Dim));
-    }
-}
-
-/// The time of day in UTC, `14:20:05`.
-fn clock(at: i64) -> String {
-    let seconds = at.div_euclid(1000).rem_euclid(86_400);
-    format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
