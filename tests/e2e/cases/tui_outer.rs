@@ -170,6 +170,17 @@ const MODIFY: &[&[u8]] =
 const KITTY: &[&[u8]] =
     &[b"\x1b[13;2u", b"\x1b[105;5u", b"\x1b[97;3u", b"\x1b[9;5u", b"\x1b[127;5u", b"\x1b[27u"];
 
+/// How keys come to a client of ours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// From the outer terminal, each whole.
+    Straight,
+    /// Every byte 10 ms after the one before.
+    Slow,
+    /// Through tmux.
+    Tmux,
+}
+
 /// What a program gets of keys through a client of ours, key by key; they must fit its screen, one row
 /// for each byte.
 fn through(
@@ -177,7 +188,7 @@ fn through(
     args: &[&str],
     modes: &str,
     keys: &[&[u8]],
-    is_slow: bool,
+    way: Way,
 ) -> Vec<Vec<String>> {
     let client = daemon.client();
     let id = listener(&client, modes);
@@ -185,15 +196,31 @@ fn through(
     let number = id.to_string();
     let args: Vec<&str> =
         args.iter().map(|arg| if *arg == "ID" { number.as_str() } else { *arg }).collect();
-    let terminal = Terminal { size: (60, 100), ..Terminal::default() };
-    let pty = TestPty::spawn_in(daemon.home(), rookery_binary(), &args, &terminal);
+    let terminal = Terminal { size: (61, 100), ..Terminal::default() };
+    let pty = match way {
+        Way::Straight | Way::Slow => {
+            TestPty::spawn_in(daemon.home(), rookery_binary(), &args, &terminal)
+        }
+        Way::Tmux => {
+            let socket = daemon.home().join(&format!("tmux-{id}.sock"));
+            let program = format!("{} {}", rookery_binary().display(), args.join(" "));
+            let socket = socket.to_str().unwrap();
+            let args = ["-S", socket, "-f", "/dev/null", "new-session", &program];
+            TestPty::spawn_in(daemon.home(), Path::new("tmux"), &args, &terminal)
+        }
+    };
     pty.wait_text("go");
+    // Nothing is ever sent there: it gives the pace.
+    let (_kept, never) = std::sync::mpsc::channel::<()>();
     let mut got = Vec::new();
     let mut seen = 0;
     for key in keys {
-        match is_slow {
-            true => key.iter().for_each(|byte| pty.send(&[*byte])),
-            false => pty.send(key),
+        match way {
+            Way::Slow => key.iter().for_each(|byte| {
+                pty.send(&[*byte]);
+                let _ = never.recv_timeout(Duration::from_millis(10));
+            }),
+            Way::Straight | Way::Tmux => pty.send(key),
         }
         // A mark after each key tells where its bytes end.
         let ends = || bytes(&client, id).len() > seen;
@@ -214,9 +241,19 @@ fn through(
 fn keys_reach_programs_as_attach_sends_them() {
     let daemon = TestDaemon::start();
     for key in LEGACY.chunks(6) {
-        let attached = through(&daemon, &["attach", "ID"], "", key, false);
-        assert_eq!(through(&daemon, &["tui"], "", key, false), attached, "{key:x?}");
-        assert_eq!(through(&daemon, &["tui"], "", key, true), attached, "slowly: {key:x?}");
+        let attached = through(&daemon, &["attach", "ID"], "", key, Way::Straight);
+        assert_eq!(through(&daemon, &["tui"], "", key, Way::Straight), attached, "{key:x?}");
+        assert_eq!(through(&daemon, &["tui"], "", key, Way::Slow), attached, "slowly: {key:x?}");
+    }
+}
+
+#[test]
+fn keys_reach_programs_through_tmux_as_they_do_without_it() {
+    let daemon = TestDaemon::start();
+    for key in LEGACY.chunks(8) {
+        // tmux spells some keys as its own terminal has them; programs here get them as theirs has.
+        let attached = through(&daemon, &["attach", "ID"], "", key, Way::Straight);
+        assert_eq!(through(&daemon, &["tui"], "", key, Way::Tmux), attached, "{key:x?}");
     }
 }
 
@@ -227,7 +264,7 @@ fn keys_of_modern_terminals_reach_programs_that_asked_for_them() {
     // A program that asked for the kitty protocol gets it, whatever the outer terminal speaks.
     for keys in [KITTY, MODIFY] {
         for key in keys.chunks(3) {
-            let got = through(&daemon, &["tui"], "\\033[>1u", key, false);
+            let got = through(&daemon, &["tui"], "\\033[>1u", key, Way::Straight);
             for (key, got) in key.iter().zip(got) {
                 match key.ends_with(b"u") {
                     true => assert_eq!(got, hex(key), "{key:x?}"),

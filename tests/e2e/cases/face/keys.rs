@@ -157,11 +157,11 @@ fn panes() {
         face.prefix(key);
         wait_active(&client, id);
     }
+    // After the last one comes the first.
     face.prefix("o");
-    wait_until("the next one has the keys", PATIENCE, || active(&client) != Some(c));
+    wait_active(&client, a);
     face.send(ctrl_alt(b'x'));
-    wait_until("and the next", PATIENCE, || active(&client).is_some());
-    face.prefix("\x1b[D");
+    wait_active(&client, b);
     face.prefix("\x1b[D");
     wait_active(&client, a);
     face.send(ctrl_alt(b'z'));
@@ -173,7 +173,7 @@ fn panes() {
     type Grows = fn(Size, Size) -> bool;
     let grows: [(&[u8], Grows); 2] = [
         (b"\x1b[1;3C", |now, before| now.0 > before.0),
-        (b"\x1b[1;3D", |now, before| now.0 != before.0),
+        (b"\x1b[1;3D", |now, before| now.0 < before.0),
     ];
     for (key, is_done) in grows {
         let before = size(&client, a);
@@ -183,14 +183,16 @@ fn panes() {
     face.prefix("\x1b[C");
     wait_until("another has the keys", PATIENCE, || active(&client) != Some(a));
     let here = active(&client).unwrap();
-    for key in [b"\x1b[1;3A", b"\x1b[1;3B"] {
+    for key in [b"\x1b[1;3A", b"\x1b[1;3B", b"\x1b[1;3B"] {
         let before = (size(&client, b), size(&client, c));
         face.prefix(key);
         let moved = || (size(&client, b), size(&client, c)) != before;
         wait_until("the edge between them moved", PATIENCE, moved);
     }
+    let before = size(&client, here);
     face.prefix("{");
-    wait_until("they changed places", PATIENCE, || terminals(&client).len() == 3);
+    // It has the room of the other now.
+    wait_until("they changed places", PATIENCE, || size(&client, here) != before);
     face.prefix("!");
     wait_until("it has a tab of its own", PATIENCE, || size(&client, here) == (78, 28));
     face.prefix("%");

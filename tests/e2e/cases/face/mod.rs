@@ -89,6 +89,26 @@ impl Face {
         panic!("never there:\n{}", self.pty.text());
     }
 
+    /// Presses a key that decides until something happened, each time after the answer to the one before
+    /// was seen.
+    #[track_caller]
+    pub(crate) fn decide_until(&self, key: impl AsRef<[u8]>, done: impl Fn() -> bool) {
+        let is_early = || self.pty.text().contains("read it first");
+        for _ in 0..100 {
+            if done() {
+                return;
+            }
+            self.send(key.as_ref());
+            wait_until("the key is answered", PATIENCE, || is_early() || done());
+            if !done() {
+                // It does nothing but take the message away.
+                self.send("z");
+                wait_until("the message is gone", PATIENCE, || !is_early());
+            }
+        }
+        panic!("the key is never taken:\n{}", self.pty.text());
+    }
+
     /// Presses a key until something happened: within the guard a card takes none.
     #[track_caller]
     pub(crate) fn press_until(&self, key: impl AsRef<[u8]>, done: impl Fn() -> bool) {

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use rookery_testkit::{Caller, Outer, PATIENCE, TestDaemon, git, wait_until};
 use serde_json::{Value, json};
 
-use super::{Face, agent, terminals, wait_page, write_steps};
+use super::{Face, agent, pages, terminals, wait_page, write_steps};
 use crate::roder_link::script;
 
 fn requests(client: &Caller) -> Vec<Value> {
@@ -142,6 +142,29 @@ fn questions_are_answered_by_digit_and_by_text() {
 }
 
 #[test]
+fn an_inbox_is_filtered_and_a_session_is_gone_to_from_its_card() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    roder.turn(&thread, &write_steps("named-so", "x\n"));
+    let face = Face::open_in(&daemon, &["--page", "inbox"], &Outer::default());
+    face.wait("s later  o open");
+    face.send("/");
+    face.wait("enter done");
+    // Letters that decide are letters here.
+    face.send("a no such words d");
+    face.wait("nothing waits");
+    face.send("\x15named");
+    face.wait("write_file");
+    face.send("\x1b");
+    face.wait("s later  o open");
+    assert_eq!(requests(&client).len(), 1, "nothing was decided");
+    face.press_until("o", || pages(&client) == [json!("thread")]);
+    face.wait("waits: tab, then");
+    face.leave();
+}
+
+#[test]
 fn remembering_needs_enter_and_later_keeps_the_request() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
@@ -246,6 +269,36 @@ fn a_review_is_commented_and_the_agent_is_told() {
     face.press_until("a", || {
         client.call("rookery/reviews/get", json!({ "id": review }))["status"] == "approved"
     });
+    face.send("q");
+    wait_page(&client, "workspace");
+    face.leave();
+}
+
+#[test]
+fn a_diff_of_thousands_of_lines_is_read_to_its_end_before_it_is_approved() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let repo = repository(&daemon);
+    client.call("rookery/projects/create", json!({ "name": "repo", "root": repo }));
+    let lines: String = (1..=4500).map(|number| format!("line-{number}\n")).collect();
+    fs::write(repo.join("a"), lines).unwrap();
+    let review = run_in(&daemon, &repo, &["review", "request", "a", "long", "one"]);
+    let review = review.trim();
+    let status = || {
+        let review = client.call("rookery/reviews/get", json!({ "id": review }));
+        review["status"].as_str().unwrap().to_owned()
+    };
+    let face = Face::open_in(&daemon, &["--page", "reviews"], &Outer::default());
+    face.wait("a long one");
+    face.send("\r");
+    wait_page(&client, "review");
+    face.wait("line-1");
+    // The first press only goes on to what was not seen.
+    face.decide_until("a", || face.pty.text().contains("a again approves"));
+    assert_eq!(status(), "open");
+    face.press_until("G", || face.pty.text().contains("line-4500"));
+    assert!(!face.pty.text().contains("more lines follow"), "{}", face.pty.text());
+    face.decide_until("a", || status() == "approved");
     face.send("q");
     wait_page(&client, "workspace");
     face.leave();

@@ -209,3 +209,35 @@ fn what_is_scrolled_says_how_much_is_new() {
     face.wait_gone("↓ ");
     face.leave();
 }
+
+#[test]
+fn copy_mode_holds_the_newest_rows_while_output_goes_on() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let script = "stty -echo; for i in 1 2 3 4 5 6; do seq -f early-%g 10; done; echo ready; \
+                  while read line; do seq -f late-$line-%g 40; done";
+    let id = client.open_sh(script);
+    client.wait_text(id, "ready");
+    let face = Face::open(&daemon);
+    face.wait("ready");
+    face.prefix("[");
+    // The bar has these words as well.
+    face.wait_gone("q leave");
+    face.wait("copy mode");
+    client.write(id, "x\r");
+    client.wait_text(id, "late-x-40");
+    face.wait("↓");
+    let shown = face.pty.text();
+    assert!(shown.contains("early-10") && shown.contains("ready"), "{shown}");
+    assert!(!shown.contains("late-x"), "{shown}");
+    // The same after going to the end by hand.
+    face.send("G");
+    face.wait("late-x-40");
+    client.write(id, "y\r");
+    client.wait_text(id, "late-y-40");
+    face.wait("↓");
+    assert!(face.pty.text().contains("late-x-40"), "{}", face.pty.text());
+    face.send("\x1b");
+    face.wait("late-y-40");
+    face.leave();
+}

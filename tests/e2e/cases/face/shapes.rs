@@ -107,6 +107,22 @@ fn resize_storms_settle_on_the_last_size() {
 }
 
 #[test]
+fn every_kind_of_terminal_shows_it_and_is_given_back() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let id = client.open_sh("stty -echo; echo go; while read line; do echo got-$line; done");
+    client.wait_text(id, "go");
+    for term in ["xterm", "screen-256color", "tmux-256color", "linux", "vt100", "dumb"] {
+        let face =
+            Face::open_in(&daemon, &[], &Outer { env: &[("TERM", term)], ..Outer::default() });
+        face.wait("go");
+        face.send(format!("{term}\r"));
+        face.wait(&format!("got-{term}"));
+        face.leave();
+    }
+}
+
+#[test]
 fn small_faces_show_what_waits_and_decide() {
     let daemon = TestDaemon::start();
     let (mut roder, thread, dir) = super::agent(&daemon, "work");

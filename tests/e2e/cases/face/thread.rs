@@ -169,3 +169,55 @@ fn commands_are_completed_and_lines_are_broken() {
     wait_until("both lines are one message", PATIENCE, || users(&roder.stored(&thread)));
     face.leave();
 }
+
+#[test]
+fn letters_behind_a_thread_that_is_opened_twice_are_its_message() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let turn = roder.turn(&thread, &script(&json!([{ "text": "ready" }])));
+    roder.until_over(&turn);
+    let face = Face::open_in(&daemon, &["--page", "threads"], &Outer::default());
+    wait_page(&client, "threads");
+    face.wait("idle");
+    // All at once, as someone types who knows the way.
+    face.send("\r\rtyped behind it");
+    wait_page(&client, "thread");
+    face.wait("> typed behind it");
+    face.send("\r");
+    let is_said = |thread: &Value| thread.to_string().contains("typed behind it");
+    wait_until("it is a message", PATIENCE, || is_said(&roder.stored(&thread)));
+    face.leave();
+}
+
+#[test]
+fn output_of_thousands_of_lines_is_read_page_by_page() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let numbers: String = (1..=4500).map(|number| format!("row-{number}\n")).collect();
+    std::fs::write(dir.join("numbers"), numbers).unwrap();
+    let read = json!({ "command": "cat numbers" });
+    let steps = json!([{ "tool": "shell", "args": read }, { "text": "read" }]);
+    let turn = roder.turn(&thread, &script(&steps));
+    roder.until_over(&turn);
+    let stored = roder.stored(&thread).to_string();
+    let tall = Outer { size: (90, 100), ..Outer::default() };
+    let face = Face::open_in(&daemon, &["--page", "threads"], &tall);
+    wait_page(&client, "threads");
+    face.press_until("\r", || pages(&client) == [json!("thread")]);
+    face.wait("lines]");
+    face.send("\t");
+    let is_at_call =
+        || face.pty.text().lines().any(|line| line.contains('›') && line.contains("cat"));
+    face.step_until("k", is_at_call);
+    face.send("\r");
+    face.wait("more lines: enter");
+    // What the model got may be cut itself; all of that is there in the end.
+    let has_middle = stored.contains("row-2200");
+    let is_whole = || !face.pty.text().contains("more lines: enter");
+    face.send("\r");
+    face.press_until("\r", || is_whole() || !has_middle);
+    face.send("\x1b");
+    face.leave();
+}

@@ -1,6 +1,7 @@
 //! Viewers over the real socket, beside Roost's clients and across `kill -9`.
 
 mod cards;
+mod command;
 mod desk;
 mod ends;
 mod find;

@@ -132,6 +132,13 @@ fn every_method_is_refused_that_changes_more_than_the_viewer_may() {
 }
 
 #[test]
+fn params_of_every_method_of_the_link_are_known_by_its_name() {
+    for name in methods().iter().filter(|name| name.starts_with("rookery/view/")) {
+        assert!(rookery_view::link::reread(name, b"null").is_some(), "{name}");
+    }
+}
+
+#[test]
 fn rights_are_never_more_than_they_were() {
     let daemon = TestDaemon::start();
     let mut link = Link::open(&daemon, json!({"rights": "look"}));
