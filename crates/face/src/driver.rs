@@ -101,6 +101,8 @@ impl Driver {
     pub async fn next(&mut self) -> Result<Step, String> {
         let start_at = self.start_at;
         let toast_end = self.app.next_toast_end().map(|at| self.began + Duration::from_millis(at));
+        let since = self.app.lost.as_ref().map_or(0, |lost| lost.since);
+        let away = self.now().saturating_sub(since);
         tokio::select! {
             news = self.face.next() => match news {
                 Some(news) => self.news(news),
@@ -121,6 +123,10 @@ impl Driver {
                 Ok(Step::Other)
             }
             () = next_minute(), if self.is_visible => {
+                self.is_dirty = true;
+                Ok(Step::Other)
+            }
+            () = next_second(away), if self.is_visible && self.app.lost.is_some() => {
                 self.is_dirty = true;
                 Ok(Step::Other)
             }
@@ -150,6 +156,7 @@ impl Driver {
                 self.app.lose(Lost {
                     stopping,
                     next_try: None,
+                    since: self.now(),
                     unsure: lost.unsent,
                     text: lost.text,
                 });
@@ -210,7 +217,7 @@ impl Driver {
     /// Sends input that is numbered.
     pub async fn send(&mut self, input: Input) {
         // What no user typed is not refused aloud; a size is kept for the next opening.
-        let is_typed = matches!(input, Input::Key(..) | Input::Mouse(_));
+        let is_typed = matches!(input, Input::Key(..) | Input::Text(..) | Input::Mouse(_));
         let visible = self.is_visible;
         let sent = match input {
             Input::Key(t, press) => self.face.key(wire_key(t, &press)).await,
@@ -218,6 +225,7 @@ impl Driver {
             Input::Focus(has) => {
                 self.face.focus(link::Focus { n: 0, has, visible }).await.map(drop)
             }
+            Input::Text(t, text) => self.face.text(link::Text { n: 0, t, text }).await,
             Input::Fence => {
                 let has = self.app.has_focus;
                 let focus = link::Focus { n: 0, has, visible };
@@ -246,6 +254,11 @@ pub async fn until(at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,
     }
+}
+
+/// How long the daemon is away is said in whole seconds.
+async fn next_second(away: u64) {
+    tokio::time::sleep(Duration::from_millis(1000 - away % 1000)).await;
 }
 
 /// Ages change at most once a minute.

@@ -28,6 +28,10 @@ pub trait Term {
     fn cursor_color(&self) -> Option<Hex> {
         None
     }
+    /// The shape of the mouse that its program wants, by its W3C name.
+    fn pointer(&self) -> Option<&str> {
+        None
+    }
     /// Its modes, bits of [`rookery_view::link::modes`].
     fn modes(&self) -> u32;
     /// How its program ended.
@@ -69,6 +73,10 @@ impl Term for MirrorTerm {
 
     fn cursor_color(&self) -> Option<Hex> {
         self.cursor_color
+    }
+
+    fn pointer(&self) -> Option<&str> {
+        self.pointer.as_deref()
     }
 
     fn modes(&self) -> u32 {

@@ -37,7 +37,7 @@ pub use agents::{
 };
 pub use banners::Banners;
 pub use beneath::{Beneath, EntryKind};
-pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, TooLong};
+pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, NotTaken, TooLong};
 pub use git::metrics as git_metrics;
 pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
 pub use listening::{ListeningProcess, listener_at, listening_ports};

@@ -135,6 +135,12 @@ fn chosen(name: &str) -> Option<(Family, f32)> {
     })
 }
 
+/// Whether a terminal can be shown in a family, built in or installed.
+pub fn has(family: &str) -> bool {
+    load();
+    family.is_empty() || family.eq_ignore_ascii_case(MONO) || chosen(family).is_some()
+}
+
 /// The family of a name, whatever its case, if a font of the system has it.
 fn installed(name: &str) -> Option<Family> {
     let mut system = text::font_system().write().ok()?;

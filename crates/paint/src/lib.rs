@@ -32,7 +32,7 @@ mod sheet;
 mod tree;
 
 pub use cost::Cost;
-pub use fonts::families as font_families;
+pub use fonts::{families as font_families, has as has_font};
 pub use headless::Picture;
 pub use painter::{PaintError, Painter};
 pub use plan::Plan;

@@ -57,12 +57,13 @@ impl Plan {
 
     /// What is under a point, the uppermost thing first.
     pub fn hit(&self, point: Point) -> Hit {
-        let floats = self.scene.lost.is_some() || self.scene.menu.is_some();
+        let scene = &self.scene;
+        let floats = scene.lost.is_some() || scene.menu.is_some() || scene.dialog.is_some();
         let first = floats.then(|| at(&self.above, point)).flatten();
         let boxes = match self.layout.hit_above(point) {
             // Their fields are drawn, not laid out.
             Some(Hit::Nothing) => at(&self.above, point)
-                .filter(|hit| matches!(hit, Hit::Field(FieldOf::Query | FieldOf::Question, _)))
+                .filter(|hit| matches!(hit, Hit::Field(FieldOf::Query, _)))
                 .or(Some(Hit::Nothing)),
             other => other,
         };

@@ -14,7 +14,7 @@ use rookery_view::link;
 use rookery_view::scene::grid::ViewState;
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Point, Rect, StatusPart};
 use rookery_view::scene::pages::{Button, Card, Field, Inbox};
-use rookery_view::scene::{ACCENT, Layout, Pane, Panes, Scene, Stage, WindowSize};
+use rookery_view::scene::{ACCENT, Dialog, Layout, Pane, Panes, Scene, Stage, WindowSize};
 use rookery_view::tile::{self, Edge};
 
 fn plan(scene: &Scene) -> Arc<Plan> {
@@ -216,6 +216,56 @@ fn lists_settings_and_help_react_row_by_row() {
     for button in [Button::Shell, Button::Thread, Button::Agent, Button::Help] {
         finds(&plan(&pages::empty()), Hit::Button(button));
     }
+}
+
+#[test]
+fn controls_of_settings_are_pressed_where_they_are_drawn() {
+    let plan = plan(&pages::settings());
+    let left = |row, part| finds(&plan, Hit::Setting(row, part)).x;
+    // A theme and a font open a list, a switch turns, a chord is pressed anew.
+    for row in [0, 1, 3, 4] {
+        finds(&plan, Hit::Setting(row, 0));
+    }
+    // Steps stand at both sides of a number, the words of a choice beside each other.
+    assert!(left(2, 0) < left(2, 2) && left(2, 2) < left(2, 1));
+    assert!(left(5, 0) < left(5, 1) && left(5, 1) < left(5, 2));
+    assert_eq!(plan.place(Hit::Setting(5, 3)), None);
+}
+
+#[test]
+fn a_question_offers_every_answer_and_cuts_nothing() {
+    let mut scene = pages::panes();
+    let long: String = (0..400).map(|n| char::from(b'a' + (n % 26) as u8)).collect();
+    scene.dialog = Some(Dialog {
+        title: "A title that is much longer than a line of this box has room for, word by word"
+            .to_owned(),
+        body: "m merge  s squash  r rebase  esc no".to_owned(),
+        lines: vec![long.clone()],
+        confirm: "Merge".to_owned(),
+        others: vec!["Squash".to_owned(), "Rebase".to_owned()],
+        cancel: "No".to_owned(),
+        ..Dialog::default()
+    });
+    let shown = plan(&scene);
+    let answers = [Hit::Cancel, Hit::Answer(1), Hit::Answer(0), Hit::Confirm];
+    let places = answers.map(|hit| finds(&shown, hit));
+    assert!(places.windows(2).all(|pair| pair[0].right() < pair[1].x), "{places:?}");
+    assert_eq!(shown.hit(Point { x: 2.0, y: 2.0 }), Hit::Backdrop);
+    let said = self::said(&shown);
+    assert!(said.contains(&long) && !said.contains('…'), "{said}");
+    // What is longer than the window is scrolled: its end is there too, and the buttons stay.
+    let dialog = scene.dialog.as_mut().unwrap();
+    dialog.lines = (0..200).map(|line| format!("echo line{line}")).collect();
+    let shown = plan(&scene);
+    let most = shown.scroll(Bar::Question).unwrap().most;
+    assert!(most > 1000.0 && !self::said(&shown).contains("line199"));
+    scene.dialog.as_mut().unwrap().scroll = most;
+    let end = plan(&scene);
+    assert!(self::said(&end).contains("line199"));
+    for hit in answers {
+        finds(&end, hit);
+    }
+    finds(&end, Hit::Bar(Bar::Question, 0.0));
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub mod icon;
 mod keys;
 pub mod libraries;
 mod picture;
+mod pointer;
 mod stage;
 
 use std::io::Write;
@@ -133,7 +134,8 @@ pub(crate) enum Event {
     /// What an input method shows, and where its cursor is in bytes.
     Preedit(String, Option<usize>),
     Button(Press),
-    Moved(Point, MouseMods),
+    /// Where the mouse is, and what is held; the last is the key between Control and Alt.
+    Moved(Point, MouseMods, bool),
     /// The mouse left the window.
     Gone,
     Wheel(Wheel),

@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) page: &'static str,
     /// The terminal that keys go to.
     pub(crate) terminal: Option<u64>,
+    /// Shapes of the mouse that programs want, by their terminal.
+    pub(crate) pointers: Vec<(u64, String)>,
     /// Terminals that are tiled.
     pub(crate) panes: usize,
     /// What lies over the page: `palette`, `dialog`, `menu`, `find`, `rename`, `copy`, `lost`.
@@ -36,6 +38,12 @@ pub(crate) struct Facts {
     pub(crate) waiting: u32,
     /// The message in the status line.
     pub(crate) message: Option<String>,
+    /// What is written in the palette, or as a name.
+    pub(crate) typed: Option<String>,
+    /// The mouse is over a link, with the key held that opens it.
+    pub(crate) is_over_link: bool,
+    /// A program or a field takes text, so that input methods are of use.
+    pub(crate) takes_text: bool,
 }
 
 impl Picture {

@@ -12,8 +12,7 @@ use iced_runtime::user_interface::Cache;
 use rookery_paint::Renderer;
 use rookery_term::mouse::{MouseButton, MouseMods};
 use rookery_view::scene::WindowSize;
-use rookery_view::scene::layout::{Hit, Point, Rect};
-use rookery_view::tile::Edge;
+use rookery_view::scene::layout::{Hit, Point};
 use serde_json::json;
 use tokio::sync::mpsc;
 use winit::application::ApplicationHandler;
@@ -21,13 +20,16 @@ use winit::dpi::{LogicalPosition, LogicalSize, PhysicalPosition};
 use winit::event::{DeviceEvent, DeviceId, ElementState, Ime, MouseScrollDelta, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::keyboard::ModifiersState;
+use winit::platform::startup_notify::{
+    EventLoopExtStartupNotify as _, WindowAttributesExtStartupNotify as _,
+};
 use winit::platform::wayland::WindowAttributesExtWayland;
 use winit::platform::x11::WindowAttributesExtX11;
 use winit::window::{CursorIcon, Icon, ImePurpose, UserAttentionType, Window, WindowId};
 
 use crate::canvas::Canvas;
 use crate::picture::Picture;
-use crate::{APP_ID, Ended, Event, Order, Place, Press, Slot, Wheel, keys};
+use crate::{APP_ID, Ended, Event, Order, Place, Press, Slot, Wheel, keys, pointer};
 
 /// The smallest window, in points.
 const LEAST: (f32, f32) = (320.0, 200.0);
@@ -43,6 +45,8 @@ struct Shown {
     caret: Option<(f32, f32, f32)>,
     title: String,
     is_occluded: bool,
+    /// Input methods are on.
+    has_ime: bool,
 }
 
 pub(crate) struct Stage {
@@ -52,6 +56,8 @@ pub(crate) struct Stage {
     shown: Option<Shown>,
     mods: ModifiersState,
     at: PhysicalPosition<f64>,
+    /// The mouse is over the window.
+    is_inside: bool,
     /// An input method holds text that is not entered yet: keys are its own.
     is_composing: bool,
     has_focus: bool,
@@ -74,6 +80,7 @@ impl Stage {
             shown: None,
             mods: ModifiersState::empty(),
             at: PhysicalPosition::new(0.0, 0.0),
+            is_inside: false,
             is_composing: false,
             has_focus: false,
             wheel_button: None,
@@ -112,6 +119,10 @@ impl Stage {
             .with_window_icon(icon());
         attributes = WindowAttributesExtX11::with_name(attributes, APP_ID, APP_ID);
         attributes = WindowAttributesExtWayland::with_name(attributes, APP_ID, APP_ID);
+        // What started this waits to hear that it is there.
+        if let Some(token) = event_loop.read_token_from_env() {
+            attributes = attributes.with_activation_token(token);
+        }
         if let Some((x, y)) = place.at {
             attributes = attributes.with_position(PhysicalPosition::new(x, y));
         }
@@ -131,6 +142,7 @@ impl Stage {
             caret: None,
             title: "Rookery".to_owned(),
             is_occluded: false,
+            has_ime: true,
         });
         self.tell_size();
         Ok(())
@@ -171,6 +183,11 @@ impl Stage {
         }
     }
 
+    fn tell_point(&mut self) {
+        let (point, mods) = (self.point(), self.mouse_mods());
+        self.tell(Event::Moved(point, mods, self.mods.super_key()));
+    }
+
     /// A new picture came: it is drawn when the window system says so.
     fn take_picture(&mut self) {
         let newest = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -188,6 +205,9 @@ impl Stage {
             self.tell(Event::Painted(n));
         } else {
             shown.window.request_redraw();
+        }
+        if self.is_inside {
+            self.pointer();
         }
     }
 
@@ -235,7 +255,10 @@ impl Stage {
             "over": facts.over,
             "waiting": facts.waiting,
             "message": facts.message,
-            "places": places(picture),
+            "typed": facts.typed,
+            "takes_text": facts.takes_text,
+            "over_link": facts.is_over_link,
+            "places": pointer::places(picture),
         });
         // A trace that cannot be written is no reason to stop.
         let _ = writeln!(trace, "{line}").and_then(|()| trace.flush());
@@ -245,7 +268,11 @@ impl Stage {
         let point = self.point();
         let Some(shown) = &mut self.shown else { return };
         let Some(picture) = &shown.picture else { return };
-        let icon = pointer_over(picture.hit(point));
+        let icon = match picture.hit(point) {
+            Hit::Cell { .. } if picture.facts.is_over_link => CursorIcon::Pointer,
+            Hit::Cell { terminal, .. } => pointer::wanted(&picture.facts, terminal.get()),
+            hit => pointer::over(hit),
+        };
         if shown.pointer != icon {
             shown.pointer = icon;
             shown.window.set_cursor(icon);
@@ -298,6 +325,12 @@ impl Shown {
             self.window.set_title(title);
             self.title = title.to_owned();
         }
+        // On a page keys are no text: an input method would keep them.
+        let takes_text = picture.facts.takes_text;
+        if std::mem::replace(&mut self.has_ime, takes_text) != takes_text {
+            self.window.set_ime_allowed(takes_text);
+            self.caret = None;
+        }
         let Some(caret) = picture.caret() else { return };
         let now = (caret.x, caret.y, caret.height);
         if self.caret.replace(now) != Some(now) {
@@ -305,31 +338,6 @@ impl Shown {
             let size = LogicalSize::new(caret.width.max(1.0), caret.height);
             self.window.set_ime_cursor_area(at, size);
         }
-    }
-}
-
-/// Where the middle of each button and field is, by what it is called.
-fn places(picture: &Picture) -> serde_json::Value {
-    let middle = |rect: Rect| json!([rect.x + rect.width / 2.0, rect.y + rect.height / 2.0]);
-    let named = picture.plan.places().filter_map(|(rect, hit)| match hit {
-        Hit::Button(_)
-        | Hit::ItemButton(..)
-        | Hit::Field(..)
-        | Hit::Row(_)
-        | Hit::Item(_)
-        | Hit::Line(_) => Some((format!("{hit:?}"), middle(rect))),
-        _ => None,
-    });
-    serde_json::Value::Object(named.collect())
-}
-
-fn pointer_over(hit: Hit) -> CursorIcon {
-    match hit {
-        Hit::Cell { .. } | Hit::Field(..) => CursorIcon::Text,
-        Hit::SidebarEdge | Hit::Gap { edge: Edge::Left | Edge::Right, .. } => CursorIcon::ColResize,
-        Hit::Gap { .. } => CursorIcon::RowResize,
-        Hit::Nothing | Hit::Pane(_) | Hit::Backdrop | Hit::Line(_) => CursorIcon::Default,
-        _ => CursorIcon::Pointer,
     }
 }
 
@@ -417,7 +425,13 @@ impl ApplicationHandler<Order> for Stage {
                 }
                 _ => self.uncover(),
             },
-            WindowEvent::ModifiersChanged(mods) => self.mods = mods.state(),
+            WindowEvent::ModifiersChanged(mods) => {
+                self.mods = mods.state();
+                // What is under the mouse may be a link now.
+                if self.is_inside {
+                    self.tell_point();
+                }
+            }
             WindowEvent::KeyboardInput { event, is_synthetic, .. } => {
                 // What was held when the window got the keyboard was not pressed here.
                 if !is_synthetic
@@ -431,10 +445,13 @@ impl ApplicationHandler<Order> for Stage {
             WindowEvent::CursorMoved { position, .. } => {
                 self.at = position;
                 self.pointer();
-                let (point, mods) = (self.point(), self.mouse_mods());
-                self.tell(Event::Moved(point, mods));
+                self.is_inside = true;
+                self.tell_point();
             }
-            WindowEvent::CursorLeft { .. } => self.tell(Event::Gone),
+            WindowEvent::CursorLeft { .. } => {
+                self.is_inside = false;
+                self.tell(Event::Gone);
+            }
             WindowEvent::MouseInput { state, button, .. } => {
                 let button = match button {
                     winit::event::MouseButton::Left => MouseButton::Left,

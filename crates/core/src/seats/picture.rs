@@ -121,6 +121,7 @@ impl Seats {
             help_key: key(Action::Help),
             waiting: u32::try_from(self.core.requests().list().len()).unwrap_or(u32::MAX),
             inbox_key: key(Action::OpenInbox),
+            palette_key: key(Action::CommandPalette),
             message: None,
             place: scene.title.clone(),
             size: size.map(|it| format!("{}×{}", it.cols(), it.rows())).unwrap_or_default(),

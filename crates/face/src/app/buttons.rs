@@ -190,6 +190,18 @@ impl App {
     }
 
     fn press_in_list(&mut self, cx: &Cx<'_>, page: &Page, button: Button) {
+        if matches!(page, Page::Settings) {
+            self.leave_setting();
+            let chord = match button {
+                Button::Open => "enter",
+                Button::New => "n",
+                Button::Restore => "r",
+                Button::Remove => "delete",
+                Button::Back => "escape",
+                _ => return,
+            };
+            return self.press_in_settings(cx, chord);
+        }
         let letter = match button {
             Button::Open => return self.list_enter(cx, page),
             Button::New => 'n',

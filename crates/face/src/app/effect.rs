@@ -39,6 +39,8 @@ pub enum Effect {
 pub enum Input {
     /// A key for a terminal.
     Key(u64, KeyPress),
+    /// Text for a terminal, as an input method committed it.
+    Text(u64, String),
     /// What the mouse did in a terminal.
     Mouse(link::Mouse),
     /// Whether the face has the keyboard.
@@ -80,6 +82,8 @@ pub enum Ask {
     Find(u64),
     /// A link under the pointer, in a terminal.
     Link(u64),
+    /// What link lies at a cell that the pointer is over.
+    Hovered(u64, (u64, u16)),
     /// A terminal that was opened, to be shown.
     Opened,
     /// What this kind of face keeps for itself.

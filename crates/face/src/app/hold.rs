@@ -19,6 +19,7 @@ const LONGEST: u64 = 5000;
 /// Something that was typed.
 pub(super) enum Typed {
     Key(KeyPress),
+    Text(String),
     Paste(String, bool),
 }
 
@@ -147,6 +148,7 @@ impl App {
         for typed in hold.typed {
             match typed {
                 Typed::Key(press) => self.key(cx, &press),
+                Typed::Text(text) => self.commit(cx, text),
                 Typed::Paste(text, is_cut) => self.paste(cx, text, is_cut),
             }
         }
@@ -158,7 +160,9 @@ impl App {
         let typed = self.hold.take().map(|hold| hold.typed).unwrap_or_default();
         let text = typed.iter().map(|typed| match typed {
             Typed::Key(press) => crate::client::typed_by(&crate::calls::wire_key(0, press)),
-            Typed::Paste(text, _) => text[..text.floor_char_boundary(64)].to_owned(),
+            Typed::Text(text) | Typed::Paste(text, _) => {
+                text[..text.floor_char_boundary(64)].to_owned()
+            }
         });
         (typed.len(), text.collect())
     }

@@ -1,7 +1,9 @@
 //! Where a key goes: questions and overlays first, then the keymap, then the page, then the program.
 
 use rookery_term::keys::{Key, KeyKind, KeyPress, Special};
-use rookery_view::link::{ClipTarget, Confirm, Edit, Page, PaletteCall, Paste, bound, method};
+use rookery_view::link::{
+    ClipTarget, Confirm, Edit, Page, Palette, PaletteCall, Paste, bound, method,
+};
 
 use super::hold::Typed;
 use super::{App, Ask, Cx, Edited, Effect, Field, Input, plain_char};
@@ -31,6 +33,9 @@ impl App {
         // Esc is the card's own way back from there.
         if !is(press, Special::Enter) && !is(press, Special::Escape) {
             self.unarm();
+        }
+        if self.paste_key(cx, press) {
+            return;
         }
         if self.question_key(press)
             || self.keeps(cx, || Typed::Key(press.clone()))
@@ -98,17 +103,26 @@ impl App {
 
     /// A key for a program.
     fn type_key(&mut self, cx: &Cx<'_>, terminal: u64, press: KeyPress) {
-        if !self.may_type() {
-            return self.warn(READ_ONLY);
+        if self.may_reach(cx, terminal) {
+            self.push(Effect::Input(Input::Key(terminal, press)));
         }
-        if self.around.own_terminal == Some(terminal) {
-            return self.warn("this is the terminal that Rookery itself runs in");
-        }
-        if cx.picture.term(terminal).is_some_and(|term| term.ended().is_some()) {
-            return self.warn("the program has ended; x after the prefix closes the tab");
-        }
-        self.selection = self.selection.filter(|selection| selection.terminal != terminal);
-        self.push(Effect::Input(Input::Key(terminal, press)));
+    }
+
+    /// Whether a program takes what is typed; else it is said why not. What was selected there is not any
+    /// more.
+    fn may_reach(&mut self, cx: &Cx<'_>, terminal: u64) -> bool {
+        let why = if !self.may_type() {
+            READ_ONLY
+        } else if self.around.own_terminal == Some(terminal) {
+            "this is the terminal that Rookery itself runs in"
+        } else if cx.picture.term(terminal).is_some_and(|term| term.ended().is_some()) {
+            "the program has ended; x after the prefix closes the tab"
+        } else {
+            self.selection = self.selection.filter(|selection| selection.terminal != terminal);
+            return true;
+        };
+        self.warn(why);
+        false
     }
 
     /// Releases matter to programs that asked for them, and to nothing of ours.
@@ -280,6 +294,50 @@ impl App {
         }
     }
 
+    /// The chord that pastes, where a field over everything has the keyboard: it would take it for a key
+    /// that edits. Behind a change of place it waits as every key does.
+    fn paste_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        if !self.around.is_window || self.pages.settings.is_capturing() {
+            return false;
+        }
+        let is_paste =
+            matches!(self.keymap.meaning(press), Meaning::Action(action) if action == "paste");
+        let has_field = match &self.question {
+            Some(question) => question.field.is_some(),
+            None => open_palette(cx).is_some() || renamed(cx).is_some(),
+        };
+        if !is_paste || !has_field {
+            return false;
+        }
+        if self.question.is_some() || !self.keeps(cx, || Typed::Key(press.clone())) {
+            self.push(Effect::Paste(false));
+        }
+        true
+    }
+
+    /// An input method committed a text. It keeps its place among keys; where no program takes it, it is
+    /// typed letter by letter.
+    pub fn commit(&mut self, cx: &Cx<'_>, text: String) {
+        let is_free = self.lost.is_none() && self.question.is_none();
+        if is_free && self.keeps(cx, || Typed::Text(text.clone())) {
+            return;
+        }
+        match App::focused(cx).filter(|_| self.is_typing_into_program(cx)) {
+            Some(terminal) => {
+                self.note = None;
+                if self.may_reach(cx, terminal) {
+                    self.push(Effect::Input(Input::Text(terminal, text)));
+                }
+            }
+            None => {
+                for c in text.chars() {
+                    let press = KeyPress { text: Some(c.into()), ..KeyPress::new(Key::Char(c)) };
+                    self.key(cx, &press);
+                }
+            }
+        }
+    }
+
     /// A text was pasted.
     pub fn paste(&mut self, cx: &Cx<'_>, text: String, is_cut: bool) {
         if self.lost.is_some() {
@@ -298,13 +356,16 @@ impl App {
             }
             return;
         }
-        if let Some(field) = self.rename.as_mut() {
-            return field.insert(&text.replace(['\r', '\n'], " "));
-        }
-        if let Some(field) = self.palette.as_mut() {
+        // Either may be open without a letter having been written.
+        if let Some(query) = open_palette(cx).map(|open| open.query.clone()) {
+            let field = self.palette.get_or_insert_with(|| Field::new(query));
             field.insert(&text.replace(['\r', '\n'], " "));
             let query = field.text().to_owned();
             return self.call(Ask::Quiet, method::PALETTE, PaletteCall::Query(query));
+        }
+        if let Some(start) = renamed(cx) {
+            let field = self.rename.get_or_insert_with(|| Field::new(start));
+            return field.insert(&text.replace(['\r', '\n'], " "));
         }
         if let Some(find) = self.find.as_mut() {
             find.field.insert(&text.replace(['\r', '\n'], " "));
@@ -360,6 +421,11 @@ impl App {
             self.push(Effect::Input(Input::Focus(has)));
         }
     }
+}
+
+/// The palette, while it is open.
+fn open_palette<'a>(cx: &Cx<'a>) -> Option<&'a Palette> {
+    cx.picture.scene().palette.as_ref().and_then(Option::as_ref)
 }
 
 /// The name that is being edited in place.

@@ -1,7 +1,7 @@
 //! Links that were clicked: in a terminal an address is copied rather than opened, since the browser
 //! may be on another machine; a file is pasted as its path.
 
-use rookery_view::link::{Copied, LinkFound, Paste, method};
+use rookery_view::link::{Copied, LinkAt, LinkFound, Paste, method};
 
 use super::{App, Ask, Effect, Question, Then, exact};
 use crate::words::line;
@@ -9,7 +9,69 @@ use crate::words::line;
 /// Schemes that are copied without a question.
 const KNOWN: [&str; 3] = ["http://", "https://", "mailto:"];
 
+/// A terminal, and the row and the column of one of its cells.
+type Spot = (u64, (u64, u16));
+
+/// A link that the pointer is over while the link modifier is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hover {
+    /// The terminal and the cell that the pointer is over.
+    at: Option<Spot>,
+    /// What lies there is being asked; one question at a time.
+    is_asked: bool,
+    /// The first cell of the link, and its last one.
+    found: Option<(Spot, (u64, u16))>,
+}
+
+impl Hover {
+    /// Whether the pointer is over a link.
+    pub fn is_link(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// The columns of a row that belong to the link.
+    pub fn columns(&self, terminal: u64, row: u64) -> Option<std::ops::Range<u16>> {
+        let ((_, from), to) = self.found.filter(|((of, _), _)| *of == terminal)?;
+        let start = if row == from.0 { from.1 } else { 0 };
+        let end = if row == to.0 { to.1.saturating_add(1) } else { u16::MAX };
+        (from.0..=to.0).contains(&row).then_some(start..end)
+    }
+
+    fn covers(&self, (terminal, (row, col)): Spot) -> bool {
+        self.columns(terminal, row).is_some_and(|columns| columns.contains(&col))
+    }
+}
+
 impl App {
+    /// The pointer is over a cell of a terminal and the link modifier is held, or not any more. Whether
+    /// something looks different now.
+    pub fn point_at_link(&mut self, over: Option<Spot>) -> bool {
+        if std::mem::replace(&mut self.hover.at, over) == over {
+            return false;
+        }
+        let stays = over.is_some_and(|over| self.hover.covers(over));
+        let is_news = !stays && self.hover.found.take().is_some();
+        if !stays {
+            self.ask_hovered();
+        }
+        is_news
+    }
+
+    fn ask_hovered(&mut self) {
+        let Some((t, at)) = self.hover.at.filter(|_| !self.hover.is_asked) else { return };
+        self.hover.is_asked = true;
+        self.call(Ask::Hovered(t, at), method::LINK_AT, LinkAt { t, at });
+    }
+
+    pub(super) fn link_hovered(&mut self, asked: Spot, found: &LinkFound) {
+        self.hover.is_asked = false;
+        if self.hover.at != Some(asked) {
+            return self.ask_hovered();
+        }
+        let ends = found.from.zip(found.to).filter(|_| found.uri.is_some());
+        self.hover.found = ends.map(|(from, to)| ((asked.0, from), to));
+    }
+
     /// What lies under the pointer is known.
     pub(super) fn link_found(&mut self, terminal: u64, found: &LinkFound) {
         let Some(uri) = &found.uri else { return self.warn("there is no link") };
@@ -98,6 +160,32 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_is_asked_for_once_and_stays_while_the_pointer_is_over_it() {
+        let mut app = App::new((80, 24), crate::app::Surroundings::default());
+        let over = |col| Some((3, (7, col)));
+        assert!(!app.point_at_link(over(4)));
+        app.point_at_link(over(5));
+        assert_eq!(app.take_effects().len(), 1, "one question at a time");
+        let link = LinkFound {
+            uri: Some("https://a.example".to_owned()),
+            from: Some((7, 2)),
+            to: Some((8, 3)),
+        };
+        // The answer is about another cell by now: that is asked about.
+        app.link_hovered((3, (7, 4)), &link);
+        assert!(!app.hover.is_link());
+        assert_eq!(app.take_effects().len(), 1);
+        app.link_hovered((3, (7, 5)), &link);
+        assert_eq!(app.hover.columns(3, 7), Some(2..u16::MAX));
+        assert_eq!(app.hover.columns(3, 8), Some(0..4));
+        assert_eq!((app.hover.columns(3, 9), app.hover.columns(4, 7)), (None, None));
+        assert!(!app.point_at_link(over(9)));
+        assert_eq!(app.take_effects(), [], "it is still the same");
+        assert!(app.point_at_link(None));
+        assert!(!app.hover.is_link());
+    }
 
     #[test]
     fn file_addresses_are_paths() {

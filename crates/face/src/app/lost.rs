@@ -14,6 +14,8 @@ pub struct Lost {
     pub stopping: bool,
     /// Seconds until the next try.
     pub next_try: Option<u64>,
+    /// When it went, on the clock of [`super::Cx::now`].
+    pub since: u64,
     /// How many inputs may not have arrived.
     pub unsure: usize,
     /// What they type.
@@ -21,6 +23,11 @@ pub struct Lost {
 }
 
 impl Lost {
+    /// Seconds since it went.
+    pub fn away(&self, now: u64) -> u64 {
+        now.saturating_sub(self.since) / 1000
+    }
+
     /// What may not have arrived, in one line.
     pub fn unsure_line(&self) -> Option<String> {
         if self.text.is_empty() {
@@ -50,6 +57,7 @@ impl App {
         self.lost = Some(lost);
         self.prefix = false;
         self.drag = None;
+        self.hover = super::Hover::default();
         // A decision that was half made is not made.
         self.pages.card.disarm();
         self.pages.thread.card.disarm();

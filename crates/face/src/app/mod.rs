@@ -26,6 +26,7 @@ pub use find::FindBar;
 pub(crate) use hold::{Moves, moves};
 pub use keys::renamed;
 pub(crate) use keys::{READ_ONLY, is, is_ctrl};
+pub use links::Hover;
 pub use lost::Lost;
 pub use menu::{Choice, Menu};
 pub use mouse::Drag;
@@ -163,6 +164,8 @@ pub struct App {
     pub has_focus: bool,
     /// Whether Super is held while the mouse does something; only a window knows.
     pub has_super: bool,
+    /// The link that the pointer is over.
+    pub hover: Hover,
     /// What is being copied, if it is told by more than that.
     copying: Option<String>,
     out: Vec<Effect>,
@@ -252,6 +255,7 @@ impl App {
             drawn: Drawn::default(),
             has_focus: true,
             has_super: false,
+            hover: Hover::default(),
             copying: None,
             out: Vec::new(),
             toasts: Vec::new(),

@@ -1,7 +1,7 @@
 //! Answers to calls.
 
 use rookery_view::link::{
-    CommandsFound, Copied, Found, ModelsFound, Pasted, PrefsFound, Selected, ThreadRef,
+    CommandsFound, Copied, Found, LinkFound, ModelsFound, Pasted, PrefsFound, Selected, ThreadRef,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -62,6 +62,7 @@ impl App {
             Ask::Copied(copied, how) => self.has_copied(&copied, &how),
             Ask::Find(serial) => self.found(cx, serial, read::<Found>(value)),
             Ask::Link(terminal) => self.link_found(terminal, &read(value)),
+            Ask::Hovered(terminal, at) => self.link_hovered((terminal, at), &read(value)),
             Ask::Select => self.settled(&read(value)),
             Ask::Thread(thread) => self.pages.thread.opened(&thread, read(value)),
             Ask::Sent(thread) => self.pages.thread.was_sent(&thread),
@@ -129,6 +130,9 @@ impl App {
                 return self.warn("it changed: nothing was decided, read it again");
             }
             self.reload_card(cx);
+        }
+        if let Ask::Hovered(terminal, at) = ask {
+            return self.link_hovered((*terminal, *at), &LinkFound::default());
         }
         if matches!(ask, Ask::Prefs | Ask::Models | Ask::Commands(_)) {
             // Conveniences: what was asked for goes on without them.

@@ -21,6 +21,8 @@ pub struct MirrorTerm {
     pub cursor: Cursor,
     /// The color that the program gave the cursor, if it did.
     pub cursor_color: Option<Hex>,
+    /// The shape of the mouse that the program wants, by its W3C name; none if it wants none.
+    pub pointer: Option<String>,
     /// See [`rookery_view::link::modes`].
     pub modes: u32,
     /// How its child ended.
@@ -67,6 +69,9 @@ impl MirrorTerm {
         }
         if let Some(color) = entry.cursor_color {
             self.cursor_color = color;
+        }
+        if let Some(pointer) = entry.pointer {
+            self.pointer = Some(pointer).filter(|name| name != "default");
         }
         self.found = entry.found.or(self.found.take());
         self.learn(&entry.styles, &entry.links);

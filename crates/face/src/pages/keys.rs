@@ -80,6 +80,7 @@ impl App {
             }
             Page::Review { .. } => self.review_click(index),
             page => {
+                self.leave_setting();
                 self.pages.list.selected = index;
                 if clicks == 2 {
                     self.list_enter(cx, &page);

@@ -320,6 +320,8 @@ impl App {
                 self.home();
                 self.run(cx, &row.id);
             }
+            // Enter itself comes another way: this is a double click.
+            Page::Settings => self.press_in_settings(cx, "enter"),
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! Pages that take the place of the workspace: inbox and card, thread, review, lists. Each has its
 //! state, its keys and its drawing; nothing here decides without [`card::CardPage`].
 
+pub mod attach;
 pub mod card;
 pub mod inbox;
 pub mod keys;

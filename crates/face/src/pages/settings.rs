@@ -1,5 +1,7 @@
 //! Settings of faces: chosen here, written into the user's file by the daemon, and in force at once.
 
+mod press;
+
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
 use rookery_view::keys::{self, ACTIONS, Action, FaceKind, KeyPreset, Platform, Trigger};
 use rookery_view::link::{SettingsCall, method};
@@ -42,6 +44,17 @@ impl SettingsPage {
     /// Whether something is written into a field.
     pub fn has_field(&self) -> bool {
         self.field.is_some()
+    }
+
+    /// Whether a setting is a number.
+    pub fn is_number(key: &str) -> bool {
+        let known = ROWS.iter().find(|(known, ..)| *known == key);
+        known.is_some_and(|(_, _, kind)| matches!(kind, Kind::Number))
+    }
+
+    /// Whether the next chord is taken, whatever it does otherwise.
+    pub(crate) fn is_capturing(&self) -> bool {
+        self.capture.is_some()
     }
 }
 

@@ -13,6 +13,7 @@ use rookery_view::link::{
     ThreadSet, ThreadShown,
 };
 
+use super::attach::Attached;
 use super::card::CardPage;
 use crate::app::Field;
 
@@ -37,7 +38,9 @@ pub struct ThreadPage {
     pub card: CardPage,
     escaped_at: Option<u64>,
     /// A message that was sent, until the daemon has taken it.
-    sending: Option<String>,
+    sending: Option<(String, Vec<Attached>)>,
+    /// Images that go with the message that is being written.
+    pub(super) images: Vec<Attached>,
     /// Messages to a running turn that it has not taken up yet, and how many items there were.
     steers: Vec<(usize, String)>,
     /// Commands that a message can begin with.
@@ -77,7 +80,7 @@ impl ThreadPage {
     /// A message was taken.
     pub fn was_sent(&mut self, thread: &str) {
         if thread == self.thread
-            && let Some(text) = self.sending.take()
+            && let Some((text, _)) = self.sending.take()
             && self.is_running()
         {
             self.steers.push((self.items.len(), text));
@@ -99,7 +102,9 @@ impl ThreadPage {
     /// A message may not have arrived: it is in the composer again, before what was written since.
     /// Whether there was one.
     pub fn take_back(&mut self) -> bool {
-        let Some(mut text) = self.sending.take() else { return false };
+        let Some((mut text, mut images)) = self.sending.take() else { return false };
+        images.append(&mut self.images);
+        self.images = images;
         if !self.composer.is_empty() {
             text.push('\n');
             text.push_str(self.composer.text());

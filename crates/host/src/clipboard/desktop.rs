@@ -27,6 +27,8 @@ const BOTH: [ClipboardTarget; 2] = [ClipboardTarget::System, ClipboardTarget::Se
 enum Job {
     Carry,
     Read(ClipboardTarget, oneshot::Sender<Answer>),
+    /// Says whether the desktop has what was written last.
+    Confirm(ClipboardTarget, oneshot::Sender<bool>),
 }
 
 /// The desktop's clipboards as seen by those who use them.
@@ -70,10 +72,18 @@ impl Desktop {
 
     /// Asks for a text. False if there is no owner to answer.
     pub(super) fn ask(&self, target: ClipboardTarget, reply: oneshot::Sender<Answer>) -> bool {
+        self.queue(Job::Read(target, reply))
+    }
+
+    /// Asks whether the last text is on the desktop. False if there is no owner to answer.
+    pub(super) fn confirm(&self, target: ClipboardTarget, reply: oneshot::Sender<bool>) -> bool {
+        self.queue(Job::Confirm(target, reply))
+    }
+
+    fn queue(&self, job: Job) -> bool {
         let worker = self.worker.lock();
         worker.as_ref().is_some_and(|worker| {
-            !worker.is_stuck.load(Ordering::Relaxed)
-                && worker.queue.try_send(Job::Read(target, reply)).is_ok()
+            !worker.is_stuck.load(Ordering::Relaxed) && worker.queue.try_send(job).is_ok()
         })
     }
 
@@ -135,11 +145,16 @@ impl Bridge {
     fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
             BOTH.into_iter().for_each(|target| self.carry(target));
-            if let Job::Read(target, reply) = job
-                && !reply.is_closed()
-                && let Some(answer) = self.read(target)
-            {
-                let _ = reply.send(answer);
+            match job {
+                Job::Read(target, reply) if !reply.is_closed() => {
+                    if let Some(answer) = self.read(target) {
+                        let _ = reply.send(answer);
+                    }
+                }
+                Job::Confirm(target, reply) => {
+                    let _ = reply.send(self.shared.memory.version_on_desktop(target).is_some());
+                }
+                Job::Carry | Job::Read(..) => {}
             }
             self.is_stuck.store(false, Ordering::Relaxed);
         }

@@ -41,6 +41,11 @@ impl std::fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
+/// The desktop did not take a text; it is in memory only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the desktop's clipboard did not take it")]
+pub struct NotTaken;
+
 /// Both clipboards; clones share them.
 #[derive(Clone)]
 pub struct Clipboards {
@@ -66,6 +71,26 @@ impl Clipboards {
             desktop.carry();
         }
         Ok(())
+    }
+
+    /// Waits until the desktop has what was written last, if there is a desktop.
+    ///
+    /// # Errors
+    /// If it does not take it, or not within a second. Then only this process has the text.
+    pub async fn taken(&self, target: ClipboardTarget) -> Result<(), NotTaken> {
+        let Some(desktop) = &self.desktop else { return Ok(()) };
+        let (reply, answer) = oneshot::channel();
+        if !desktop.confirm(target, reply) {
+            return Err(NotTaken);
+        }
+        match tokio::time::timeout(CALL_LIMIT, answer).await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(_) => Err(NotTaken),
+            Err(_) => {
+                desktop.hangs();
+                Err(NotTaken)
+            }
+        }
     }
 
     /// The text in a clipboard: the last one written, here or by another program. None if there

@@ -14,6 +14,7 @@ async fn without_a_display_the_last_write_is_read_back() {
     let clipboards = Clipboards::start(false);
     assert_eq!(clipboards.read(System).await, None);
     clipboards.write(System, "one").unwrap();
+    assert_eq!(clipboards.taken(System).await, Ok(()));
     clipboards.write(Selection, "two").unwrap();
     clipboards.clone().write(System, "three").unwrap();
     assert_eq!(clipboards.read(System).await.as_deref(), Some("three"));
@@ -90,6 +91,9 @@ async fn share_with_the_desktop(server: i32) {
     for (target, name) in [(System, "clipboard"), (Selection, "primary")] {
         clipboards.write(target, "früher").unwrap();
         clipboards.write(target, "ours").unwrap();
+        // Said to be taken, it is what others get, without a question in between.
+        assert_eq!(clipboards.taken(target).await, Ok(()));
+        assert_eq!(xclip_reads(name), "ours");
         assert_eq!(clipboards.read(target).await.as_deref(), Some("ours"));
         assert_eq!(xclip_reads(name), "ours");
         xclip_writes(name, "theirs: ü");
@@ -124,6 +128,7 @@ async fn share_with_the_desktop(server: i32) {
     rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&handle, PollFlags::IN)], None)).unwrap();
     assert_eq!(clipboards.read(System).await.as_deref(), Some("thawed"));
     clipboards.write(System, "alone").unwrap();
+    assert_eq!(clipboards.taken(System).await, Err(NotTaken));
     assert_eq!(clipboards.read(System).await.as_deref(), Some("alone"));
 }
 

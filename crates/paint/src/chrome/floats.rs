@@ -75,10 +75,7 @@ pub(crate) fn lost(look: &Look<'_>, sheet: &mut Sheet, lost: &Lost) {
     let plain = Ink::new(shades.soft, 13.0);
     let unsent = match lost.unsent.is_empty() {
         true => Vec::new(),
-        false => {
-            let text = format!("May not have arrived: {}", lost.unsent);
-            lines(&[Run::new(text, Ink::new(shades.warn, 12.5))], width - 44.0)
-        }
+        false => lines(&[Run::new(&*lost.unsent, Ink::new(shades.warn, 12.5))], width - 44.0),
     };
     let shown = unsent.iter().take(4).collect::<Vec<_>>();
     let more: f32 = shown.iter().map(|line| line.height).sum();
@@ -101,7 +98,9 @@ pub(crate) fn lost(look: &Look<'_>, sheet: &mut Sheet, lost: &Lost) {
         y += line.height;
     }
     if lost.can_start {
-        let button = Rect::new(text.right() - 132.0, frame.bottom() - 46.0, 132.0, 30.0);
-        sheet.button(button, "Start It Now", Kind::Primary, Button::StartDaemon, false, shades);
+        let button = Rect::new(text.right() - 148.0, frame.bottom() - 46.0, 148.0, 30.0);
+        sheet.button(button, "Start It Now (u)", Kind::Primary, Button::StartDaemon, false, shades);
+        let said = Rect { x: text.x, width: button.x - text.x - 12.0, ..button };
+        sheet.label(&lost.said, said, Side::Left, Ink::new(shades.warn, 12.5));
     }
 }

@@ -4,6 +4,7 @@ mod floats;
 mod headers;
 mod overlays;
 pub(crate) mod pages;
+mod question;
 mod sidebar;
 mod status;
 mod strip;

@@ -1,8 +1,8 @@
-//! What floats above the rest: inbox, toasts, palette, questions.
+//! What floats above the rest: inbox, toasts, palette; and questions, which have a file of their own.
 
-use rookery_view::scene::layout::{DialogLayout, FieldOf, Hit, InboxLayout, PaletteLayout, Rect};
+use rookery_view::scene::layout::{FieldOf, Hit, InboxLayout, PaletteLayout, Rect};
 use rookery_view::scene::pages::Field;
-use rookery_view::scene::{ACCENT, Dialog, Mood, PaletteOverlay, PaletteRow};
+use rookery_view::scene::{ACCENT, PaletteOverlay, PaletteRow};
 
 use super::{DOT, Look, clipped};
 use crate::brush::{Brush, Ink, Side};
@@ -11,7 +11,6 @@ use crate::shades::{color, faded};
 use crate::sheet::Sheet;
 
 const RADIUS: f32 = 10.0;
-const WHITE: (u8, u8, u8) = (255, 255, 255);
 
 /// Draws whatever floats, the uppermost last.
 pub(crate) fn overlays(look: &Look<'_>, sheet: &mut Sheet) {
@@ -34,14 +33,8 @@ pub(crate) fn overlays(look: &Look<'_>, sheet: &mut Sheet) {
         let ink = Ink::new(look.shades.text, 15.0);
         sheet.field_line(FieldOf::Query, rect, &field, &open.placeholder, ink, &look.shades);
     }
-    if let (Some(open), Some(place)) = (&scene.dialog, &look.layout.dialog) {
-        clipped(sheet, window, |brush| dialog(look, brush, open, place));
-        if let (Some(field), Some(rect)) = (&open.field, dialog_field(open, place)) {
-            let inner = rect.inset(8.0, 0.0);
-            let ink = Ink::new(look.shades.text, 13.0);
-            let field = Field { has_keyboard: true, ..field.clone() };
-            sheet.field_line(FieldOf::Question, inner, &field, "", ink, &look.shades);
-        }
+    if let Some(open) = &scene.dialog {
+        super::question::question(look, sheet, open);
     }
 }
 
@@ -194,41 +187,6 @@ fn toasts(look: &Look<'_>, brush: &mut Brush<'_>) {
         let second = Rect { y: first.bottom(), ..first };
         brush.label(&toast.body, second, Side::Left, Ink::new(shades.soft, 12.0));
     }
-}
-
-fn dialog(look: &Look<'_>, brush: &mut Brush<'_>, open: &Dialog, place: &DialogLayout) {
-    let shades = &look.shades;
-    brush.veil(look.layout.panes.window);
-    brush.panel(place.frame, RADIUS, shades.panel, shades.panel_edge);
-    let text = place.frame.inset(20.0, 18.0);
-    let title = Rect { height: 22.0, ..text };
-    brush.label(&open.title, title, Side::Left, Ink::new(shades.text, 15.0));
-    let mut y = title.bottom() + 6.0;
-    if !open.body.is_empty() {
-        let body = Rect { y, height: 20.0, ..text };
-        brush.label(&open.body, body, Side::Left, Ink::new(shades.soft, 13.0));
-        y = body.bottom() + 4.0;
-    }
-    for line in &open.lines {
-        let row = Rect { y, height: 18.0, ..text };
-        brush.label(line, row, Side::Left, Ink::new(shades.text, 13.0).code());
-        y += 18.0;
-    }
-    if let Some(field) = dialog_field(open, place) {
-        brush.edged(field, 6.0, color(shades.field), color(shades.accent));
-    }
-    let danger = Mood::Failed.color().filter(|_| open.is_destructive);
-    brush.round(place.confirm, 7.0, color(danger.unwrap_or(ACCENT)));
-    brush.label(&open.confirm, place.confirm, Side::Center, Ink::new(WHITE, 13.0));
-    brush.edged(place.cancel, 7.0, color(shades.panel), color(shades.panel_edge));
-    brush.label(&open.cancel, place.cancel, Side::Center, Ink::new(shades.text, 13.0));
-}
-
-/// Where the field of a question lies.
-fn dialog_field(open: &Dialog, place: &DialogLayout) -> Option<Rect> {
-    open.field.as_ref()?;
-    let text = place.frame.inset(20.0, 18.0);
-    Some(Rect { y: place.confirm.y - 14.0 - 30.0, height: 30.0, ..text })
 }
 
 #[cfg(test)]

@@ -74,8 +74,10 @@ fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
     brush.label("PROJECTS", head, Side::Left, Ink::new(shades.faint, 10.5));
     let inbox = &look.scene.inbox;
     let waiting = inbox.count.unwrap_or(inbox.rows.len());
-    if waiting > 0 {
-        let bell = look.layout.sidebar.bell;
+    let bell = look.layout.sidebar.bell;
+    if waiting == 0 {
+        self::bell(look, brush, bell);
+    } else {
         let count = bell.centered(if waiting > 9 { 24.0 } else { 18.0 }, 16.0);
         brush.round(count, 8.0, color(ACCENT));
         let ink = Ink::new((255, 255, 255), 10.5);
@@ -86,6 +88,17 @@ fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
     brush.plus(Rect { x: 11.0, width: 16.0, ..foot }, shades.soft);
     let words = Rect { x: 34.0, width: foot.width - 46.0, ..foot };
     brush.label("New Project", words, Side::Left, Ink::new(shades.soft, 12.5));
+}
+
+/// The bell while nothing waits: the inbox is behind it all the same.
+fn bell(look: &Look<'_>, brush: &mut Brush<'_>, place: Rect) {
+    let is_hovered = look.scene.hover.is_some_and(|point| place.contains(point));
+    let shade = if is_hovered { look.shades.text } else { look.shades.faint };
+    let (x, y) = (place.x + place.width / 2.0, place.y + place.height / 2.0);
+    brush.round(Rect::new(x - 4.0, y - 6.0, 8.0, 9.0), 4.0, color(shade));
+    brush.fill(Rect::new(x - 4.0, y - 1.0, 8.0, 3.0), color(shade));
+    brush.fill(Rect::new(x - 6.0, y + 2.0, 12.0, 2.0), color(shade));
+    brush.dot(x, y + 5.5, 3.0, shade);
 }
 
 fn project_row(look: &Look<'_>, brush: &mut Brush<'_>, project: &ProjectRow, row: Rect) {

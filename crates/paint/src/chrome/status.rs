@@ -11,6 +11,8 @@ use crate::sheet::Sheet;
 
 const SIZE: f32 = 11.5;
 const GAP: f32 = 14.0;
+/// A line that is narrower has no hints but that for keys.
+const ROOM_FOR_HINTS: f32 = 560.0;
 
 /// Draws the status line.
 pub(crate) fn status(look: &Look<'_>, sheet: &mut Sheet) {
@@ -45,6 +47,17 @@ pub(crate) fn status(look: &Look<'_>, sheet: &mut Sheet) {
             if said.inbox_key.is_empty() { String::new() } else { format!(": {}", said.inbox_key) };
         let text = format!("{} wait{key}", said.waiting);
         put(sheet, &text, Ink::new(shades.warn, SIZE), StatusPart::Waiting);
+    }
+    // What a newcomer needs, as long as there is nothing else to say.
+    if said.message.is_none() && line.width >= ROOM_FOR_HINTS {
+        let ink = Ink::new(shades.faint, SIZE);
+        let hints = [
+            (&said.inbox_key, "inbox", StatusPart::Waiting, said.waiting == 0),
+            (&said.palette_key, "commands", StatusPart::Palette, true),
+        ];
+        for (key, word, part, _) in hints.into_iter().filter(|it| it.3 && !it.0.is_empty()) {
+            put(sheet, &format!("{key} {word}"), ink, part);
+        }
     }
     let right = parts_at_right(look, sheet, left);
     if let Some((tone, text)) = &said.message {

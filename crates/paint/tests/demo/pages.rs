@@ -73,6 +73,7 @@ fn status() -> StatusLine {
         help_key: "alt+shift+/".to_owned(),
         waiting: 3,
         inbox_key: "alt+shift+i".to_owned(),
+        palette_key: "alt+shift+p".to_owned(),
         message: None,
         place: "api  ~/src/api".to_owned(),
         size: "107×38".to_owned(),
@@ -452,6 +453,7 @@ pub(crate) fn settings() -> Scene {
         ],
         selected: 0,
         first: None,
+        buttons: Vec::new(),
     }))
 }
 
@@ -613,7 +615,8 @@ pub(crate) fn lost() -> Scene {
     let mut scene = panes();
     scene.lost = Some(Lost {
         trying: "connecting again, 3 s".to_owned(),
-        unsent: "3 keys: \"ls\\r\"".to_owned(),
+        unsent: "3 keys may not have arrived: \"ls\\r\"".to_owned(),
+        said: "not sent".to_owned(),
         can_start: true,
     });
     scene

@@ -44,6 +44,9 @@ pub struct Term {
     /// The color that the program gave the cursor; null if it is the theme's.
     #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub cursor_color: Option<Option<Hex>>,
+    /// The shape of the mouse that the program wants, by its W3C name; `default` is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
     /// See [`modes`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<u32>,

@@ -67,6 +67,8 @@ pub struct Scene {
     pub scale: f32,
     /// Milliseconds since 1970, for ages; 0 shows none.
     pub now: i64,
+    /// Seconds that the clock of the person is ahead of UTC.
+    pub utc_offset: i32,
 }
 
 impl Scene {
@@ -91,6 +93,7 @@ impl Scene {
             hover: None,
             scale: 1.0,
             now: 0,
+            utc_offset: 0,
         }
     }
 }
@@ -295,18 +298,22 @@ pub struct Toast {
 }
 
 /// A question over everything else.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dialog {
     /// The question.
     pub title: String,
     /// What an answer entails; may be empty.
     pub body: String,
-    /// What it is about, line by line.
+    /// What it is about, line by line; shown exactly, and wrapped.
     pub lines: Vec<String>,
+    /// How far those are scrolled, in points.
+    pub scroll: f32,
     /// Its field, if it has one.
     pub field: Option<pages::Field>,
     /// Label of the button that does it.
     pub confirm: String,
+    /// Labels of further answers, for questions with several.
+    pub others: Vec<String>,
     /// Label of the button that does not.
     pub cancel: String,
     /// Whether doing it destroys something; colors the button.

@@ -342,6 +342,8 @@ pub struct Settings {
     pub selected: usize,
     /// First row that is shown, if the user scrolled.
     pub first: Option<usize>,
+    /// Buttons at the foot, with their labels.
+    pub buttons: Vec<(Button, String)>,
 }
 
 /// One setting.

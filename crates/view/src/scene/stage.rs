@@ -136,6 +136,8 @@ pub struct StatusLine {
     pub waiting: u32,
     /// The key that opens the inbox.
     pub inbox_key: String,
+    /// The key that opens the palette.
+    pub palette_key: String,
     /// What happened last.
     pub message: Option<(Tone, String)>,
     /// Project and directory.
@@ -191,8 +193,10 @@ pub struct MenuRow {
 pub struct Lost {
     /// What is being done about it, such as `connecting again, 3 s`.
     pub trying: String,
-    /// Keys that may not have arrived, as they were typed; empty if none.
+    /// What may not have arrived, in a sentence; empty if all did.
     pub unsent: String,
+    /// What was said of the last key; may be empty.
+    pub said: String,
     /// Whether a button to start the daemon is offered.
     pub can_start: bool,
 }

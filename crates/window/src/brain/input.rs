@@ -11,16 +11,25 @@ use crate::Event;
 
 impl Brain {
     pub(super) async fn event(&mut self, event: Event) {
+        if self.is_unseen && shows_life(&event) {
+            self.visible(true).await;
+        }
         match event {
             Event::Painted(n) => return self.painted(n).await,
             Event::Key(press) => self.key(&press).await,
-            Event::Commit(text) => self.commit(text).await,
+            Event::Commit(text) => {
+                self.own.preedit = Preedit::default();
+                self.driver.with(|app, cx| app.commit(cx, text));
+            }
             Event::Preedit(text, cursor) => self.preedit(text, cursor).await,
             Event::Button(button) => self.button(button),
-            Event::Moved(point, mods) => return self.moved(point, mods),
+            Event::Moved(point, mods, has_super) => {
+                return self.moved(point, mods, has_super);
+            }
             Event::Gone => {
                 self.own.hover = None;
                 self.own.drop = None;
+                self.driver.app.point_at_link(None);
             }
             Event::Wheel(wheel) => self.wheel(wheel),
             Event::Focus(has) => {
@@ -45,6 +54,9 @@ impl Brain {
         if (is_modifier || press.kind == KeyKind::Release) && !self.has_kitty() {
             return;
         }
+        if press.kind != KeyKind::Release && (self.scrolls_question(press) || self.pans(press)) {
+            return;
+        }
         let before = (self.driver.app.pages.card.scroll, self.driver.app.pages.thread.scroll);
         self.driver.with(|app, cx| app.key(cx, press));
         if before != (self.driver.app.pages.card.scroll, self.driver.app.pages.thread.scroll) {
@@ -57,29 +69,6 @@ impl Brain {
         let cx = cx(&self.driver.face, self.driver.now());
         let term = App::focused(&cx).and_then(|t| self.driver.face.mirror().term(t));
         term.is_some_and(|term| term.modes & link::modes::KITTY != 0)
-    }
-
-    /// Text that an input method, or a key that was composed of several, came to.
-    async fn commit(&mut self, text: String) {
-        self.own.preedit = Preedit::default();
-        let cx = cx(&self.driver.face, self.driver.now());
-        let terminal = App::focused(&cx);
-        match terminal {
-            Some(t)
-                if self.driver.app.is_typing_into_program(&cx) && self.driver.app.may_type() =>
-            {
-                self.driver.app.note = None;
-                if self.driver.face.text(link::Text { n: 0, t, text }).await.is_err() {
-                    self.driver.app.warn("not sent");
-                }
-            }
-            _ => {
-                for c in text.chars() {
-                    let press = KeyPress { text: Some(c.into()), ..KeyPress::new(Key::Char(c)) };
-                    self.driver.with(|app, cx| app.key(cx, &press));
-                }
-            }
-        }
     }
 
     async fn preedit(&mut self, text: String, cursor: Option<usize>) {
@@ -99,12 +88,13 @@ impl Brain {
         self.own.preedit = Preedit { text, cursor };
     }
 
-    async fn visible(&mut self, is_visible: bool) {
+    pub(super) async fn visible(&mut self, is_visible: bool) {
+        self.is_unseen = false;
         if self.driver.is_visible == is_visible {
             return;
         }
         self.driver.is_visible = is_visible;
-        self.is_drawing = false;
+        self.drawing = None;
         let has = self.own.has_focus && is_visible;
         let _ = self.driver.face.focus(link::Focus { n: 0, has, visible: is_visible }).await;
         if !is_visible {
@@ -112,35 +102,18 @@ impl Brain {
             self.driver.face.painted().await;
         }
     }
-
-    /// A file was dropped: its path is typed as a shell reads it.
-    fn dropped(&mut self, path: &std::path::Path) {
-        let Some(path) = path.to_str() else {
-            return self.driver.app.warn("the name of this file is not text");
-        };
-        self.driver.with(|app, cx| app.paste(cx, format!("{} ", quoted(path)), false));
-    }
 }
 
-/// A path as one word for a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:@%,=".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_one_word_for_a_shell() {
-        assert_eq!(quoted("/home/ada/a.txt"), "/home/ada/a.txt");
-        assert_eq!(quoted("/tmp/two words"), "'/tmp/two words'");
-        assert_eq!(quoted("/tmp/it's"), r"'/tmp/it'\''s'");
-        assert_eq!(quoted("/tmp/$(rm -rf ~)"), "'/tmp/$(rm -rf ~)'");
-        assert_eq!(quoted(""), "''");
-    }
+/// Whether a window to which this happens can be seen.
+fn shows_life(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Painted(_)
+            | Event::Key(_)
+            | Event::Button(_)
+            | Event::Wheel(_)
+            | Event::Moved(..)
+            | Event::Resized(..)
+            | Event::Focus(true)
+    )
 }

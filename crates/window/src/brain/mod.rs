@@ -1,15 +1,18 @@
 //! Everything that thinks: the connection, the state machine and the scene, on a thread of their own.
 //! The thread of the window only draws what it is given, and says what a person did.
 
+mod dropped;
 mod input;
 mod mouse;
 mod places;
+mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rookery_face::app::{App, Ask, Cx, Effect, Input, Surroundings};
 use rookery_face::driver::{cx, until};
+use rookery_face::pages::attach::Attached;
 use rookery_face::pages::card::CardPage;
 use rookery_face::{Driver, Step};
 use rookery_host::ClipboardTarget;
@@ -29,7 +32,10 @@ const PLACE_WAIT: Duration = Duration::from_millis(300);
 const TOAST: Duration = Duration::from_secs(6);
 /// Messages at the edge that are kept.
 const MOST_TOASTS: usize = 4;
-/// Pastes that are under way.
+/// How long a picture may take to be drawn before the window counts as one that cannot be seen: not every
+/// window system says so, but none draws what is hidden. Well below what the daemon waits for.
+const UNSEEN: Duration = Duration::from_secs(5);
+/// Pastes, and images that are read, that are under way.
 const PASTES: usize = 4;
 
 /// What the window is told.
@@ -45,15 +51,18 @@ pub(crate) struct Brain {
     slot: Slot,
     orders: Orders,
     pastes: (mpsc::Sender<String>, mpsc::Receiver<String>),
+    images: (mpsc::Sender<Attached>, mpsc::Receiver<Attached>),
     /// The cards that it shows, by serial: that of the inbox and that of the thread.
     cards: (Option<u64>, Option<u64>),
-    /// A picture is being drawn.
-    is_drawing: bool,
+    /// Since when a picture is being drawn.
+    drawing: Option<Instant>,
+    /// None was drawn for so long that nobody can see the window.
+    is_unseen: bool,
     /// The window is there.
     is_shown: bool,
     toasts_until: Option<Instant>,
-    /// Messages at the edge, by the number of their notice.
-    toasts: Vec<(u64, Toast)>,
+    /// Messages at the edge.
+    toasts: Vec<Told>,
     place: Place,
     /// The pixels that the daemon knows of.
     told: Option<Option<link::Pixels>>,
@@ -61,6 +70,14 @@ pub(crate) struct Brain {
     told_sidebar: Option<f32>,
     /// What it is to be told.
     resize: Option<link::Resize>,
+}
+
+/// A notice that is shown at the edge.
+struct Told {
+    id: u64,
+    toast: Toast,
+    /// What it is about; a click goes there.
+    page: Option<Page>,
 }
 
 impl Brain {
@@ -99,8 +116,10 @@ impl Brain {
             slot,
             orders,
             pastes: mpsc::channel(PASTES),
+            images: mpsc::channel(PASTES),
             cards: (None, None),
-            is_drawing: false,
+            drawing: None,
+            is_unseen: false,
             is_shown: false,
             toasts_until: None,
             toasts: Vec::new(),
@@ -130,6 +149,7 @@ impl Brain {
                 return ended;
             }
             let toasts_until = self.toasts_until;
+            let unseen_at = self.drawing.map(|since| since + UNSEEN);
             tokio::select! {
                 biased;
                 event = events.recv() => match event {
@@ -143,11 +163,17 @@ impl Brain {
                 Some(text) = self.pastes.1.recv() => {
                     self.driver.with(|app, cx| app.paste(cx, text, false));
                 }
+                Some(image) = self.images.1.recv() => {
+                    self.driver.with(|app, cx| app.attach(cx, image));
+                }
                 () = until(toasts_until) => {
                     self.toasts.clear();
-                    self.own.toasts.clear();
+                    self.show_toasts();
                     self.toasts_until = None;
-                    self.driver.is_dirty = true;
+                }
+                () = until(unseen_at) => {
+                    self.visible(false).await;
+                    self.is_unseen = true;
                 }
             }
         }
@@ -222,8 +248,8 @@ impl Brain {
         let notice = match notice {
             Notice::New(notice) => notice,
             Notice::Gone { gone } => {
-                self.toasts.retain(|(id, _)| id != gone);
-                return self.own.toasts = self.toasts.iter().map(|it| it.1.clone()).collect();
+                self.toasts.retain(|told| told.id != *gone);
+                return self.show_toasts();
             }
         };
         let line = rookery_face::words::line;
@@ -235,26 +261,52 @@ impl Brain {
             _ => rookery_view::scene::Mood::Working,
         };
         let toast = Toast { title: line(&notice.title), body: line(&notice.body), mood };
-        self.toasts.push((notice.id, toast));
+        self.toasts.push(Told { id: notice.id, toast, page: notice.page.clone() });
         let excess = self.toasts.len().saturating_sub(MOST_TOASTS);
         self.toasts.drain(..excess);
-        self.own.toasts = self.toasts.iter().map(|it| it.1.clone()).collect();
+        self.show_toasts();
         self.toasts_until = Some(Instant::now() + TOAST);
+    }
+
+    fn show_toasts(&mut self) {
+        self.own.toasts = self.toasts.iter().map(|told| told.toast.clone()).collect();
+        self.driver.is_dirty = true;
+    }
+
+    /// A message at the edge was clicked: it is read, and what it is about is shown.
+    fn follow_toast(&mut self, index: usize) {
+        // Those that the daemon has for everybody come first.
+        let others = self.driver.face.mirror().scene().toasts.iter().flatten().count();
+        let own = index.checked_sub(others).filter(|own| *own < self.toasts.len());
+        let Some(told) = own.map(|own| self.toasts.remove(own)) else { return };
+        self.show_toasts();
+        if let Some(page) = told.page {
+            self.driver.app.go(page);
+        }
     }
 
     /// Makes the next picture, unless one is still being drawn or there is nothing to see.
     fn show(&mut self) {
         let has_room = self.own.window.width >= 1.0;
-        let can_show = self.is_shown && self.driver.is_visible && has_room && !self.is_drawing;
+        let can_show =
+            self.is_shown && self.driver.is_visible && has_room && self.drawing.is_none();
         if !can_show || !self.driver.wants_paint() {
             return;
         }
         self.driver.is_dirty = false;
+        if self.driver.app.question.is_none() {
+            self.own.asked_scroll = 0.0;
+        }
+        let copies = self.driver.app.copy.as_ref().map(|copy| copy.terminal);
+        self.own.pan = self.own.pan.filter(|(terminal, _)| copies == Some(*terminal));
         let cx = cx(&self.driver.face, self.driver.now());
+        self.own.utc_offset = utc_offset(cx.wall);
         let scene = compose::scene(&self.driver.app, &cx, &self.own, &mut self.rows);
         let facts = facts(&self.driver.app, &cx);
         let (n, input) = (self.driver.face.mirror().last(), self.driver.face.mirror().input());
+        let types = self.driver.app.is_typing_into_program(&cx);
         let mut picture = Picture::new(scene, n, input, facts);
+        picture.facts.takes_text = types || picture.plan.caret().is_some();
         if picture.covers_caret() {
             picture = picture.without_toasts();
         }
@@ -268,7 +320,7 @@ impl Brain {
             self.tell_room(grid.cols, grid.rows);
         }
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(picture);
-        self.is_drawing = true;
+        self.drawing = Some(Instant::now());
         (self.orders)(Order::Show);
     }
 
@@ -288,7 +340,7 @@ impl Brain {
 
     /// A picture is on the screen.
     async fn painted(&mut self, n: u64) {
-        self.is_drawing = false;
+        self.drawing = None;
         let now = self.driver.now();
         if let Some(picture) = &self.picture {
             let end_is_seen = picture.plan.card_end_is_seen();
@@ -318,9 +370,9 @@ impl Brain {
             match effect {
                 Effect::Bell => (self.orders)(Order::Bell),
                 Effect::Copy(copied) => {
-                    self.copy(&copied, &[ClipboardTarget::System, ClipboardTarget::Selection]);
+                    self.copy(copied, &[ClipboardTarget::System, ClipboardTarget::Selection]);
                 }
-                Effect::CopyDragged(copied) => self.copy(&copied, &[ClipboardTarget::Selection]),
+                Effect::CopyDragged(copied) => self.copy(copied, &[ClipboardTarget::Selection]),
                 Effect::Clip(clip) => {
                     let target = match clip.target {
                         link::ClipTarget::Selection => ClipboardTarget::Selection,
@@ -340,15 +392,19 @@ impl Brain {
     }
 
     /// Both clipboards get what a person copies, as in other windows; only that of selections what a drag
-    /// selected.
-    fn copy(&mut self, copied: &link::Copied, targets: &[ClipboardTarget]) {
-        let clipboards = &self.options.clipboards;
+    /// selected. That it is copied is said once the desktop has it in the first of them.
+    fn copy(&mut self, copied: link::Copied, targets: &[ClipboardTarget]) {
+        let clipboards = self.options.clipboards.clone();
         let written = targets.iter().try_for_each(|to| clipboards.write(*to, &copied.text));
-        match written {
-            Ok(()) => self.driver.app.has_copied(copied, "copied"),
-            Err(error) => self.driver.app.warn(error.to_string()),
-        }
-        self.driver.is_dirty = true;
+        let (Ok(()), Some(first)) = (written, targets.first().copied()) else {
+            self.driver.is_dirty = true;
+            return self.driver.app.warn("too long for a clipboard: nothing was copied");
+        };
+        let job = Box::pin(async move {
+            let taken = clipboards.taken(first).await;
+            taken.map_err(|error| format!("{error}; paste works in this window only"))
+        });
+        self.driver.calls.job(job, Ask::Copied(copied, "copied".to_owned()));
     }
 
     fn begin_paste(&mut self, is_selection: bool) {
@@ -381,8 +437,14 @@ impl Brain {
         self.own.scale = scale;
         self.driver.is_dirty = true;
         // A picture of the old size is not waited for.
-        self.is_drawing = false;
+        self.drawing = None;
     }
+}
+
+/// Seconds that the clock here is ahead of UTC.
+fn utc_offset(wall: i64) -> i32 {
+    let now = jiff::Timestamp::from_millisecond(wall).unwrap_or_default();
+    jiff::tz::TimeZone::system().to_offset(now).seconds()
 }
 
 /// What tests wait for.
@@ -399,13 +461,22 @@ fn facts(app: &App, cx: &Cx<'_>) -> Facts {
         (app.pages.new_thread.is_open, "new"),
     ];
     let panes = scene.panes.as_ref().and_then(Option::as_ref);
+    let areas = panes.iter().flat_map(|panes| &panes.areas);
+    let pointer = |area: &link::Area| {
+        let wanted = cx.picture.term(area.t)?.pointer()?;
+        Some((area.t, wanted.to_owned()))
+    };
     Facts {
+        pointers: areas.filter_map(pointer).collect(),
         page: scene.page.as_ref().map_or("workspace", Page::word),
         terminal: App::focused(cx),
         panes: panes.map_or(0, |panes| panes.areas.len()),
         over: over.into_iter().find(|(is_open, _)| *is_open).map(|(_, word)| word),
         waiting: scene.status.as_ref().map_or(0, |status| status.waiting),
         message: app.note.as_ref().map(|(_, text)| text.clone()),
+        typed: app.rename.as_ref().or(app.palette.as_ref()).map(|it| it.text().to_owned()),
+        is_over_link: app.hover.is_link(),
+        takes_text: false,
     }
 }
 

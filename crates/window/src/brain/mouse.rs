@@ -44,6 +44,13 @@ enum Drag {
     Project(ProjectId, Point, bool),
 }
 
+impl Mouse {
+    /// Something is held or dragged.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_down || self.drag.is_some()
+    }
+}
+
 impl Brain {
     pub(super) fn button(&mut self, press: Press) {
         let Some(picture) = self.picture.clone() else { return };
@@ -85,20 +92,17 @@ impl Brain {
                 self.driver.with(|app, cx| app.close(cx, terminal.get()));
             }
             Hit::Line(line) => self.driver.app.pages.review.line = line,
-            Hit::Toast(index) => {
-                let told = self.driver.face.mirror().scene().toasts.iter().flatten().count();
-                let own = index.checked_sub(told).filter(|own| *own < self.toasts.len());
-                if let Some(own) = own {
-                    self.toasts.remove(own);
-                    self.own.toasts = self.toasts.iter().map(|it| it.1.clone()).collect();
-                }
-            }
+            Hit::Toast(index) => self.follow_toast(index),
             Hit::Link(index) => {
                 if let Some(uri) = picture.plan.link(index) {
                     self.driver.app.open_link(None, uri);
                 }
             }
-            Hit::Confirm => self.press_confirm(),
+            Hit::Confirm => self.press_answer(0),
+            Hit::Answer(index) => self.press_answer(index + 1),
+            Hit::Setting(row, part) => {
+                self.driver.with(|app, cx| app.press_setting(cx, row, part));
+            }
             Hit::Button(button) => self.driver.with(|app, cx| app.press_button(cx, button)),
             Hit::ItemButton(index, button) => self.press_item(picture, index, button),
             Hit::Choice(index) => self.driver.with(|app, cx| app.press_option(cx, index)),
@@ -116,9 +120,12 @@ impl Brain {
         true
     }
 
-    /// Yes: of a question with several answers the first one.
-    fn press_confirm(&mut self) {
-        let choice = self.driver.app.question.as_ref().and_then(|it| it.choices.first());
+    /// Yes: of a question with several answers the one with this index.
+    fn press_answer(&mut self, index: usize) {
+        if self.is_end_unseen() {
+            return;
+        }
+        let choice = self.driver.app.question.as_ref().and_then(|it| it.choices.get(index));
         let key = choice.map_or_else(|| "enter".to_owned(), |(letter, _)| letter.to_string());
         self.press_key(&key);
     }
@@ -249,6 +256,7 @@ impl Brain {
                 let row = (to == ScrollTo::Row).then_some(row);
                 self.driver.app.scroll(Scroll { t, to: Some(to), row, by: None });
             }
+            Bar::Question => self.own.asked_scroll = picture.most(bar) * at,
             Bar::Text => {
                 let most = picture.most(bar);
                 match &picture.scene.stage {
@@ -297,7 +305,7 @@ impl Brain {
         }
     }
 
-    pub(super) fn moved(&mut self, point: Point, mods: MouseMods) {
+    pub(super) fn moved(&mut self, point: Point, mods: MouseMods, has_super: bool) {
         let Some(picture) = self.picture.clone() else { return };
         let hit = picture.hit(point);
         match self.mouse.drag {
@@ -333,6 +341,7 @@ impl Brain {
             None => {}
         }
         self.hover(hit, point);
+        self.hover_link(hit, mods, has_super);
         let cell = places::cell(&picture, point);
         let is_news = self.mouse.cell.replace(cell) != Some(cell);
         let is_outside = self.mouse.is_down;
@@ -342,7 +351,7 @@ impl Brain {
                 button: MouseButton::None,
                 point,
                 mods,
-                has_super: false,
+                has_super,
             };
             self.pass(&picture, hit, MouseKind::Motion, press);
             self.driver.is_dirty |= self.driver.app.drag.is_some();
@@ -397,6 +406,12 @@ impl Brain {
 
     fn notch(&mut self, picture: &Picture, wheel: Wheel, button: MouseButton) {
         let is_up = button == MouseButton::WheelUp;
+        if picture.scene.dialog.is_some() {
+            let by = if is_up { -LINE } else { LINE };
+            let most = picture.most(Bar::Question);
+            self.own.asked_scroll = (self.own.asked_scroll + 3.0 * by).clamp(0.0, most);
+            return;
+        }
         if picture.scene.palette.is_some() {
             let by = if is_up { -3 } else { 3 };
             return self.driver.app.call(Ask::Quiet, method::PALETTE, PaletteCall::Move(by));

@@ -84,6 +84,7 @@ pub(super) fn hit(hit: layout::Hit, shown: &link::Scene) -> Option<Hit> {
         On::Cancel | On::Backdrop => Some(Hit::Key("escape".to_owned())),
         On::Row(index) | On::Item(index) => Some(Hit::Row(index)),
         On::Status(StatusPart::Help) => action("help"),
+        On::Status(StatusPart::Palette) => action("command_palette"),
         On::Status(StatusPart::Size) => action("take_size"),
         _ => None,
     }

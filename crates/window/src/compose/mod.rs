@@ -25,6 +25,9 @@ use rookery_view::tile;
 pub(crate) use self::rows::Rows;
 use self::rows::Touched;
 
+/// Characters of one line of what a question is about.
+const MOST_ASKED: usize = 4096;
+
 /// What is only the window's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Own {
@@ -52,6 +55,12 @@ pub(crate) struct Own {
     pub(crate) has_focus: bool,
     /// Where the menu was asked for, in points.
     pub(crate) menu_at: Point,
+    /// The part of a terminal that the person went to, in copy mode.
+    pub(crate) pan: Option<(u64, (u16, u16))>,
+    /// How far what a question is about is scrolled.
+    pub(crate) asked_scroll: f32,
+    /// Seconds that the clock here is ahead of UTC.
+    pub(crate) utc_offset: i32,
 }
 
 /// Everything that is visible.
@@ -66,7 +75,7 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
     scene.sidebar = sidebar(app, cx, own);
     scene.strip = strip(app, cx, own);
     scene.stage = stage(app, cx, own, rows, &scene.theme);
-    scene.status = status(app, cx);
+    scene.status = status(app, cx, own);
     scene.palette = palette(app, shown, own);
     let waiting = shown.status.as_ref().map_or(0, |status| status.waiting);
     scene.inbox = Inbox { count: Some(waiting as usize), ..Inbox::default() };
@@ -78,26 +87,19 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
     scene.dialog = dialog(app, shown, own);
     scene.menu = app.menu.as_ref().map(|menu| self::menu(app, menu, own.menu_at));
     scene.lost = app.lost.as_ref().map(|lost| Lost {
-        trying: trying(lost.stopping, app.note.as_ref().map(|(_, text)| text.as_str())),
+        trying: match lost.stopping {
+            true => "it was stopped".to_owned(),
+            false => format!("connecting again, away {} s", lost.away(cx.now)),
+        },
         unsent: lost.unsure_line().unwrap_or_default(),
+        said: app.note.as_ref().map(|(_, text)| line(text)).unwrap_or_default(),
         can_start: true,
     });
     scene.drop = own.drop;
     scene.hover = own.hover;
     scene.now = cx.wall;
+    scene.utc_offset = own.utc_offset;
     scene
-}
-
-/// What is being done about it, after what was said of the last key.
-fn trying(is_stopped: bool, said: Option<&str>) -> String {
-    let trying = match is_stopped {
-        true => "it was stopped; u starts it now",
-        false => "connecting again; u starts it now",
-    };
-    match said {
-        Some(said) => format!("{said} · {trying}"),
-        None => trying.to_owned(),
-    }
 }
 
 /// Colors of the link as a theme; the usual one before any came.
@@ -240,6 +242,7 @@ fn panes(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> O
             selection: app.selection.filter(|selection| selection.terminal == area.t),
             find,
             copy,
+            hover: app.hover,
             has_keyboard: is_focused && types,
             preedit: Some(&own.preedit).filter(|it| has_preedit && !it.text.is_empty()),
         };
@@ -248,6 +251,7 @@ fn panes(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows, theme: &Theme) -> O
         let tab = group.and_then(|group| group.tabs.iter().find(|tab| tab.id == area.t));
         Some(Pane {
             is_focused,
+            pan: own.pan.filter(|(terminal, _)| *terminal == area.t).map(|(_, part)| part),
             title: tab.map(|tab| line(&tab.title)).unwrap_or_default(),
             mood: tab.map(|tab| tab.mood.into()).unwrap_or_default(),
             find: find.map(|find| find_bar(own, find)),
@@ -290,17 +294,29 @@ fn ended(ended: &link::Ended) -> String {
     }
 }
 
-fn status(app: &App, cx: &Cx<'_>) -> StatusLine {
+/// A font that was chosen and is not there.
+fn missing_font(family: &str) -> Option<(link::Tone, String)> {
+    let is_there = family.is_empty() || rookery_paint::has_font(family);
+    let says = || {
+        let family = line(family);
+        format!("font {family:?} is not installed; the built-in one is shown in its place")
+    };
+    (!is_there).then(|| (link::Tone::Warn, says()))
+}
+
+fn status(app: &App, cx: &Cx<'_>, own: &Own) -> StatusLine {
     let shown = cx.picture.scene();
     let told = shown.status.clone().unwrap_or_default();
     let key = |action: &str| app.keymap.keys_of(action).first().map(ToString::to_string);
-    let message = app.note.clone().or_else(|| told.message.map(|it| (it.tone, it.text)));
+    let said = app.note.clone().or_else(|| told.message.map(|it| (it.tone, it.text)));
+    let message = said.or_else(|| missing_font(&own.font.family));
     let term = App::focused(cx).and_then(|t| cx.picture.term(t));
     let other = term.and_then(|term| term.owner()).filter(|owner| !owner.mine);
     StatusLine {
         help_key: key("help").unwrap_or_default(),
         waiting: told.waiting,
         inbox_key: key("open_inbox").unwrap_or_default(),
+        palette_key: key("command_palette").unwrap_or_default(),
         message: message.map(|(tone, text)| (tone_of(tone), line(&text))),
         place: shown.title.as_deref().map(line).unwrap_or_default(),
         size: term.map(|it| format!("{}×{}", it.size().cols, it.size().rows)).unwrap_or_default(),
@@ -368,18 +384,37 @@ fn dialog(app: &App, shown: &link::Scene, own: &Own) -> Option<Dialog> {
 
 /// A question of the face itself.
 fn asked(question: &Question, own: &Own) -> Dialog {
-    let (body, confirm) = match question.choices.is_empty() {
-        true => ("Enter is yes, Esc is no.".to_owned(), "Yes".to_owned()),
-        false => (question.hint(), question.choices[0].1.to_owned()),
+    let mut labels = question.choices.iter().map(|(_, word)| capitalized(word));
+    let (body, confirm) = match labels.next() {
+        None => ("Enter is yes, Esc is no.".to_owned(), "Yes".to_owned()),
+        Some(first) => (question.hint(), first),
     };
     Dialog {
         title: question.title.clone(),
         body,
-        lines: question.lines.clone(),
+        lines: question.lines.iter().map(|line| bounded(line)).collect(),
+        scroll: own.asked_scroll,
         field: question.field.as_ref().map(|typed| field(own, typed, true)),
         confirm,
+        others: labels.collect(),
         cancel: "No".to_owned(),
         is_destructive: false,
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// A line that can be laid out at once; of a longer one it is said how much is left out.
+fn bounded(line: &str) -> String {
+    match line.char_indices().nth(MOST_ASKED) {
+        None => line.to_owned(),
+        Some((at, _)) => {
+            let more = line[at..].chars().count();
+            format!("{} … and {more} characters more on this line", &line[..at])
+        }
     }
 }
 
@@ -397,4 +432,18 @@ fn menu(app: &App, menu: &rookery_face::app::Menu, at: Point) -> Menu {
         }
     };
     Menu { at, rows: menu.rows.iter().map(row).collect(), selected: Some(menu.selected) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_to_lay_out_says_what_is_left_out() {
+        assert_eq!(bounded("short"), "short");
+        let long = "ü".repeat(MOST_ASKED);
+        assert_eq!(bounded(&long), long);
+        let longer = bounded(&format!("{long}abc"));
+        assert!(longer.ends_with("… and 3 characters more on this line"), "{longer}");
+    }
 }

@@ -99,6 +99,7 @@ pub(super) fn thread(app: &App, own: &Own) -> Thread {
         scroll: points(page.scroll),
         composer: field(own, &page.composer, page.at.is_none()),
         card: card(&page.card, 0.0, app, own),
+        images: page.images().map(line).collect(),
         commands: page.fitting_commands().into_iter().map(command).collect(),
         ..Thread::default()
     }
@@ -216,15 +217,21 @@ pub(super) fn settings(app: &App, cx: &Cx<'_>, own: &Own) -> Settings {
     let written = app.pages.settings.written();
     let rows = app.list_rows(&Page::Settings, cx.wall);
     let theme = cx.picture.scene().theme.clone().unwrap_or_default();
+    let is_keys = app.pages.settings.keys;
     let setting = |row: &Row| {
         let text = |index: usize| row.cells.get(index).map(|it| it.0.clone()).unwrap_or_default();
         let value = match (row.id.as_str(), text(1)) {
             (id, _) if written.is_some_and(|(of, _)| of == id) => {
                 Value::Field(written.map(|(_, typed)| field(own, typed, true)).unwrap_or_default())
             }
+            (_, chord) if is_keys => {
+                Value::Keys(Some(chord).filter(|it| !it.is_empty()).into_iter().collect())
+            }
             ("theme", name) => Value::Theme(name, swatch(&theme)),
-            (_, value) if value == "on" || value == "off" => Value::Switch(value == "on"),
+            ("web", value) if value == "off" => Value::Switch(false),
+            (id, value) if SettingsPage::is_number(id) => Value::Number(value),
             (id, value) => match SettingsPage::words(id) {
+                Some(["on", "off"]) => Value::Switch(value == "on"),
                 Some(words) => {
                     let at = words.iter().position(|word| *word == value).unwrap_or(0);
                     Value::Choice(words.iter().map(|word| (*word).to_owned()).collect(), at)
@@ -232,7 +239,8 @@ pub(super) fn settings(app: &App, cx: &Cx<'_>, own: &Own) -> Settings {
                 None => Value::Text(value),
             },
         };
-        let hint = if matches!(value, Value::Choice(..)) { String::new() } else { text(2) };
+        let is_plain = matches!(value, Value::Choice(..) | Value::Number(_));
+        let hint = if is_plain { String::new() } else { text(2) };
         Setting { section: section_of(&row.id).to_owned(), name: text(0), value, hint }
     };
     Settings {
@@ -240,7 +248,20 @@ pub(super) fn settings(app: &App, cx: &Cx<'_>, own: &Own) -> Settings {
         selected: app.pages.list.selected.min(rows.len().saturating_sub(1)),
         rows: rows.iter().map(setting).collect(),
         first: None,
+        buttons: if is_keys { key_buttons() } else { Vec::new() },
     }
+}
+
+/// What can be done with the chosen row of the list of keys.
+fn key_buttons() -> Vec<(Button, String)> {
+    let all = [
+        (Button::Back, "All Settings"),
+        (Button::Open, "Change…"),
+        (Button::New, "Add…"),
+        (Button::Remove, "Free"),
+        (Button::Restore, "As It Came"),
+    ];
+    all.map(|(button, label)| (button, label.to_owned())).to_vec()
 }
 
 /// The heading above a setting; most go on below the one before.

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-use rookery_face::app::{FindBar, Selection};
+use rookery_face::app::{FindBar, Hover, Selection};
 use rookery_face::picture::Term;
 use rookery_term::{Colors, Underline, Width};
 use rookery_view::link::{self, SelectKind, Style, Tint, attr};
@@ -30,6 +30,8 @@ pub(crate) struct Touched<'a> {
     pub(crate) find: Option<&'a FindBar>,
     /// Where copy mode stands.
     pub(crate) copy: Option<(u64, u16)>,
+    /// The link that the mouse is over.
+    pub(crate) hover: Hover,
     pub(crate) has_keyboard: bool,
     pub(crate) preedit: Option<&'a Preedit>,
 }
@@ -81,9 +83,10 @@ impl Rows {
         let cols = term.size().cols;
         let selected = touched.selection.and_then(|it| selected_on(&it, number, cols));
         let found = touched.find.map(|find| found_on(find, number)).unwrap_or_default();
+        let linked = touched.hover.columns(id, number);
         let source = term.row(number);
         let mut hasher = DefaultHasher::new();
-        (plain, cols, &selected, &found).hash(&mut hasher);
+        (plain, cols, &selected, &found, &linked).hash(&mut hasher);
         if let Some(row) = source {
             hash_row(row, term, &mut hasher);
         }
@@ -93,10 +96,25 @@ impl Rows {
         {
             return Arc::clone(row);
         }
-        let cells = source.map(|row| cells(row, term, theme, plain)).unwrap_or_default();
+        let mut cells = source.map(|row| cells(row, term, theme, plain)).unwrap_or_default();
+        if let Some(columns) = linked {
+            underline(&mut cells, columns);
+        }
         let row = Arc::new(Row { cells, selected, found });
         self.made.insert((id, number), (looks, Arc::clone(&row)));
         row
+    }
+}
+
+/// Underlines a link, unless it is in its own way.
+fn underline(cells: &mut [Cell], columns: Range<u16>) {
+    let end = usize::from(columns.end).min(cells.len());
+    let start = usize::from(columns.start).min(end);
+    for cell in &mut cells[start..end] {
+        if cell.look.underline == Underline::None {
+            cell.look.underline = Underline::Single;
+            cell.look.underline_color = cell.look.fg;
+        }
     }
 }
 

@@ -30,6 +30,11 @@ fn it_has_its_class_and_title_and_a_second_start_raises_it() {
     }
     let found = window.xdotool(&["search", "--onlyvisible", "--class", "rookery"]);
     assert_eq!(found.lines().count(), 1, "{found}");
+    // The page that it was started for is shown by the one that is there.
+    let mut again = display.command_of(daemon.home(), rookery_binary());
+    again.args(["window", "--page", "reviews"]);
+    Finished::of(again).success();
+    window.wait_page("reviews");
 }
 
 #[test]
@@ -65,7 +70,7 @@ fn the_entry_of_the_desktop_is_written_and_removed() {
     let files = [
         "applications/rookery.desktop",
         "icons/hicolor/scalable/apps/rookery.svg",
-        "metainfo/rookery.metainfo.xml",
+        "metainfo/local.rookery.Rookery.metainfo.xml",
     ];
     assert!(files.iter().all(|file| data.join(file).is_file()));
     run("--remove-desktop");
@@ -143,11 +148,15 @@ fn a_library_that_is_missing_is_named_and_the_tui_starts() {
     assert!(!said.status.success());
     assert!(said.stderr.contains("libXcursor.so.1"), "{}", said.stderr);
     assert!(said.stderr.contains("libxcursor1"), "{}", said.stderr);
-    // Without a command the next best face is tried.
-    let args = ["--mount", "--map-root-user", "sh", script, program];
+    // On a terminal the next best face is tried, also where a window was asked for.
+    let asked = ["--mount", "--map-root-user", "sh", script, program, "window", "--page", "help"];
     let env = [("DISPLAY", display.name.as_str())];
     let outer = Outer { env: &env, ..Outer::default() };
-    let pty = TestPty::spawn_in(home, std::path::Path::new("unshare"), &args, &outer);
+    let unshare = std::path::Path::new("unshare");
+    let pty = TestPty::spawn_in(home, unshare, &asked, &outer);
+    pty.wait_text("typing filters");
+    drop(pty);
+    let pty = TestPty::spawn_in(home, unshare, &asked[..5], &outer);
     pty.wait_text("Nothing runs here yet.");
     let viewers = daemon.client().status()["viewers"].clone();
     assert_eq!(viewers[0]["face"], "tui", "{viewers}");

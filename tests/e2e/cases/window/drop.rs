@@ -18,7 +18,10 @@ use x11rb::{
     wrapper::ConnectionExt as _,
 };
 
+use serde_json::json;
+
 use super::{Display, Window};
+use crate::{face::agent, roder_link::script};
 
 /// A program from which something is dragged.
 struct Source {
@@ -128,4 +131,36 @@ fn files_that_are_dropped_are_typed_as_quoted_paths() {
     source.drop_on(target, (600, 400));
     let wanted = format!("'{dir}/a b' {dir}/c");
     wait_until("both paths arrived", PATIENCE, || client.screen(id).contains(&wanted));
+}
+
+#[test]
+fn an_image_that_is_dropped_on_a_thread_goes_with_the_next_message() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let turn = roder.turn(&thread, &script(&json!([{ "text": "first answer" }])));
+    roder.until_over(&turn);
+    let window = Window::open_with(&daemon, &display, &["--page", "threads"], &[]);
+    window.wait_page("threads");
+    window
+        .press_until("Return", || window.trace.last().is_some_and(|seen| seen["page"] == "thread"));
+    let dir = fs::canonicalize(daemon.home().path()).unwrap();
+    let dir = dir.to_str().unwrap();
+    // One pixel.
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 1, 1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_image_data(&[1, 2, 3]).unwrap();
+    fs::write(format!("{dir}/shot.png"), png).unwrap();
+    let source = Source::on(&display, format!("file://{dir}/shot.png\r\n"));
+    source.drop_on(window.id.parse().unwrap(), (600, 400));
+    window.wait("it is attached", |seen| {
+        seen["message"].as_str().is_some_and(|it| it.starts_with("shot.png goes with"))
+    });
+    window.types("look at this");
+    window.keys(&["Return"]);
+    wait_until("both are in the thread", PATIENCE, || {
+        let stored = roder.stored(&thread).to_string();
+        stored.contains("look at this") && stored.contains("image/png")
+    });
 }

@@ -141,3 +141,85 @@ fn a_window_that_only_looks_sends_no_key() {
     assert_eq!(bytes_of(&client, id), "");
     assert_eq!(client.status()["viewers"][0]["rights"], "look");
 }
+
+#[test]
+fn pastes_reach_fields_over_everything() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh("echo go; exec cat");
+    client.wait_text(id, "go");
+    let window = Window::open(&daemon, &display);
+    window
+        .wait("the terminal is shown", |seen| seen["terminal"] == id && seen["takes_text"] == true);
+    let holds = |text: &str| {
+        let mut command = display.command("sh");
+        command.args(["-c", "printf %s \"$1\" | xclip -selection clipboard -in", "sh", text]);
+        rookery_testkit::Finished::of(command).success();
+    };
+    holds("from afar");
+    window.keys(&["alt+r"]);
+    window.wait_over(Some("rename"));
+    window.keys(&["ctrl+u", "alt+v"]);
+    window.wait("it was pasted", |seen| seen["typed"] == "from afar");
+    window.types("!");
+    window.keys(&["Return"]);
+    wait_until("the tab has its name", PATIENCE, || client.terminal(id)["title"] == "from afar!");
+    holds("split below");
+    window.keys(&["alt+shift+p"]);
+    window.wait_over(Some("palette"));
+    // Pasted before a letter was written.
+    window.keys(&["ctrl+shift+v"]);
+    window.wait("it was pasted", |seen| seen["typed"] == "split below");
+    window.keys(&["Return"]);
+    window.wait("two panes", |seen| seen["over"].is_null() && seen["panes"] == 2);
+    assert_eq!(client.screen(id).trim(), "go", "nothing was pasted into the program");
+}
+
+#[test]
+fn panes_projects_and_scrolling_have_their_keys() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let script = "i=0; while [ $i -lt 200 ]; do echo row-$i; i=$((i+1)); done; echo end; exec cat";
+    let first = client.open_sh(script);
+    client.wait_text(first, "end");
+    let window = Window::open(&daemon, &display);
+    let shows = |id: u64| {
+        window.wait("the terminal is shown", |seen| {
+            seen["terminal"] == id && seen["over"].is_null() && seen["page"] == "workspace"
+        })
+    };
+    shows(first);
+    window.keys(&["alt+shift+minus"]);
+    let seen = window.wait("two panes", |seen| seen["panes"] == 2);
+    let second = seen["terminal"].as_u64().unwrap();
+    for (key, id) in [
+        ("ctrl+shift+Up", first),
+        ("ctrl+shift+Down", second),
+        ("alt+shift+x", first),
+        ("alt+shift+x", second),
+        ("ctrl+shift+Up", first),
+    ] {
+        window.keys(&[key]);
+        shows(id);
+    }
+    let tab = first.to_string();
+    let dumped = || daemon.rookery(&["roostctl", "tab", "dump", "--tab", &tab]).success();
+    window.keys(&["shift+Home"]);
+    wait_until("the beginning is shown", PATIENCE, || dumped().starts_with("row-0\n"));
+    window.keys(&["shift+Next"]);
+    wait_until("it is a page further", PATIENCE, || !dumped().contains("row-0\n"));
+    window.keys(&["shift+Prior"]);
+    wait_until("and back", PATIENCE, || dumped().starts_with("row-0\n"));
+    window.keys(&["shift+End"]);
+    wait_until("the end is shown", PATIENCE, || dumped().contains("end"));
+    let other = daemon.home().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let params = serde_json::json!({ "name": "other", "root": other });
+    client.call("rookery/projects/create", params);
+    window.keys(&["alt+2"]);
+    window.wait("nothing runs there", |seen| seen["terminal"].is_null() && seen["panes"] == 0);
+    window.keys(&["alt+1"]);
+    window.wait("the first is shown", |seen| seen["panes"] == 2);
+}

@@ -181,8 +181,10 @@ fn a_link_is_opened_with_its_modifier() {
     let (x, y) = cell(10, 0);
     window.clicks(x, y, "1");
     window.xdotool(&["keydown", "ctrl"]);
+    window.wait("it is shown to be a link", |seen| seen["over_link"] == true);
     window.xdotool(&["click", "1"]);
     window.xdotool(&["keyup", "ctrl"]);
+    window.wait("it is plain text again", |seen| seen["over_link"] == false);
     wait_until("the address was opened", PATIENCE, || {
         fs::read_to_string(&opened).is_ok_and(|text| text == "https://example.org/page\n")
     });

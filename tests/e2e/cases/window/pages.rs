@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Display, Window};
 use crate::{
-    face::{agent, write_steps},
+    face::{Face, agent, write_steps},
     roder_link::script,
 };
 
@@ -272,4 +272,66 @@ fn a_filter_takes_the_keyboard_by_a_click() {
         let rows = seen["places"].as_object().unwrap();
         rows.keys().filter(|name| name.starts_with("Row(")).count() == 1
     });
+}
+
+#[test]
+fn a_worktree_is_landed_by_the_mouse_as_one_commit() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let repo = repository(&daemon);
+    client.call("rookery/projects/create", json!({ "name": "repo", "root": repo }));
+    let made = client.call("rookery/worktrees/create", json!({ "repo": repo, "branch": "topic" }));
+    let tree = std::path::PathBuf::from(made["path"].as_str().unwrap());
+    for name in ["b", "c"] {
+        fs::write(tree.join(name), "new\n").unwrap();
+        git(&tree, &["add", "."]);
+        git(&tree, &["commit", "-qm", name]);
+    }
+    let window = Window::open_with(&daemon, &display, &["--page", "worktrees"], &[]);
+    window.wait_page("worktrees");
+    // The first is the repository's own checkout.
+    window.clicks_place("Row(1)");
+    window.clicks_place("Button(Land)");
+    window.wait_over(Some("dialog"));
+    window.clicks_place("Answer(0)");
+    wait_until("it is landed", PATIENCE, || repo.join("c").exists());
+    window.wait_over(None);
+    assert_eq!(git(&repo, &["rev-list", "--count", "main"]).trim(), "2", "two became one");
+}
+
+#[test]
+fn a_message_at_the_edge_leads_to_what_it_is_about() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh("echo go; exec cat");
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let window = Window::open(&daemon, &display);
+    window.keys(&["ctrl+1"]);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    roder.turn(&thread, &write_steps("made", "x\n"));
+    window.clicks_place("Toast(0)");
+    window.wait("its card is shown", |seen| {
+        seen["page"] == "inbox" && seen["places"]["Button(Approve)"].is_array()
+    });
+    assert!(!dir.join("made").exists());
+}
+
+#[test]
+fn a_request_that_is_approved_here_is_settled_in_the_other_face() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let window = Window::open_with(&daemon, &display, &["--page", "inbox"], &[]);
+    window.wait_page("inbox");
+    let other = Face::open_in(&daemon, &["--page", "inbox"], &rookery_testkit::Outer::default());
+    let turn = roder.turn(&thread, &write_steps("made", "x\n"));
+    other.wait("a approve");
+    window.wait("one waits", |seen| seen["waiting"] == 1);
+    window.press_until("a", || dir.join("made").exists());
+    roder.until_over(&turn);
+    // It says by whom, and its keys are dead.
+    other.wait("approved by");
+    other.wait_gone("a approve");
 }

@@ -47,3 +47,47 @@ fn font_theme_and_sidebar_are_written_and_come_back() {
     again.wait("the terminal is shown", |seen| seen["terminal"] == id);
     wait_until("everything is as it was", PATIENCE, || cols() == before);
 }
+
+/// The control of a setting, by the name of its row in the order of the page.
+const FONT_SIZE: usize = 2;
+const KEYS: usize = 4;
+const GUARD: usize = 6;
+const CONFIRM_CLOSE: usize = 7;
+
+#[test]
+fn everything_is_set_by_the_mouse_alone() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let window = Window::open_with(&daemon, &display, &["--page", "settings"], &[]);
+    window.wait("the page is there, and no place for input methods", |seen| {
+        seen["page"] == "settings" && seen["takes_text"] == false
+    });
+    let press = |row: usize, part: usize| window.clicks_place(&format!("Setting({row}, {part})"));
+    let has = |wanted: &str| {
+        let wanted = wanted.to_owned();
+        wait_until(&wanted.clone(), PATIENCE, || lines(&daemon).lines().any(|it| it == wanted));
+    };
+    press(CONFIRM_CLOSE, 2);
+    has("confirm-close = never");
+    press(CONFIRM_CLOSE, 1);
+    has("confirm-close = always");
+    press(GUARD, 1);
+    has("answer-guard-ms = 500");
+    press(FONT_SIZE, 1);
+    has("font-size = 14");
+    // A number that is written is taken when something else is pressed.
+    press(GUARD, 2);
+    window.wait("it is written", |seen| seen["places"]["Field(Setting, 0)"].is_array());
+    window.keys(&["ctrl+u"]);
+    window.types("300");
+    press(KEYS, 0);
+    has("answer-guard-ms = 300");
+    window.clicks_place("Button(Open)");
+    window.wait("a chord is waited for", |seen| {
+        seen["message"].as_str().is_some_and(|it| it.starts_with("press the keys for"))
+    });
+    window.clicks_place("Button(Back)");
+    window.wait("the settings are back", |seen| seen["places"]["Button(Back)"].is_null());
+    press(0, 0);
+    window.wait_over(Some("palette"));
+}

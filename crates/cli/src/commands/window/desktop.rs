@@ -13,12 +13,18 @@ use crate::{
     failure::{Failure, Outcome},
 };
 
-/// The files, below the directory for data, and what is in them.
-fn files(program: &str) -> [(PathBuf, String); 3] {
+/// The id of the metadata. Such ids begin with a domain; what this machine writes for itself has none.
+const METADATA_ID: &str = "local.rookery.Rookery";
+
+/// The metadata as it was called before it had an id of its own.
+const OLD_METADATA: &str = "metainfo/rookery.metainfo.xml";
+
+/// The files, below the directory for data, and what is in them. `built` is the day of this program.
+fn files(program: &str, built: &str) -> [(PathBuf, String); 3] {
     [
         (PathBuf::from(format!("applications/{APP_ID}.desktop")), entry(program)),
         (PathBuf::from(format!("icons/hicolor/scalable/apps/{APP_ID}.svg")), icon::svg()),
-        (PathBuf::from(format!("metainfo/{APP_ID}.metainfo.xml")), metainfo()),
+        (PathBuf::from(format!("metainfo/{METADATA_ID}.metainfo.xml")), metainfo(built)),
     ]
 }
 
@@ -51,11 +57,11 @@ Exec={program} window --new --page inbox
     )
 }
 
-fn metainfo() -> String {
+fn metainfo(built: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <component type=\"desktop-application\">
-  <id>{APP_ID}</id>
+  <id>{METADATA_ID}</id>
   <metadata_license>CC0-1.0</metadata_license>
   <project_license>MIT OR Apache-2.0</project_license>
   <name>Rookery</name>
@@ -65,7 +71,7 @@ fn metainfo() -> String {
   </description>
   <launchable type=\"desktop-id\">{APP_ID}.desktop</launchable>
   <releases>
-    <release version=\"{version}\"/>
+    <release version=\"{version}\" date=\"{built}\"/>
   </releases>
   <content_rating type=\"oars-1.1\"/>
 </component>
@@ -94,6 +100,14 @@ fn quoted(word: &str) -> String {
     out
 }
 
+/// The day on which a program was built, as far as its file tells.
+fn built(program: &Path) -> String {
+    let modified = fs::metadata(program).and_then(|file| file.modified()).ok();
+    let at = modified.and_then(|at| jiff::Timestamp::try_from(at).ok());
+    let at = at.unwrap_or_else(jiff::Timestamp::now);
+    at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
+}
+
 /// Where the user's desktop looks for entries.
 fn data_dir() -> Outcome<PathBuf> {
     let named = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
@@ -104,10 +118,11 @@ fn data_dir() -> Outcome<PathBuf> {
 /// Writes the files.
 pub(super) fn install() -> Outcome {
     let program = daemon_process::executable()?;
+    let built = built(&program);
     let program =
         program.to_str().ok_or_else(|| Failure::new("this program's path is not text"))?;
     let dir = data_dir()?;
-    for (path, text) in files(program) {
+    for (path, text) in files(program, &built) {
         let path = dir.join(path);
         let failed = || Failure::doing(format!("cannot write {}", path.display()));
         if let Some(parent) = path.parent() {
@@ -116,13 +131,16 @@ pub(super) fn install() -> Outcome {
         fs::write(&path, text).map_err(failed())?;
         super::told(format!("wrote {}", path.display()))?;
     }
+    // One that an older program wrote would describe it twice.
+    let _ = fs::remove_file(dir.join(OLD_METADATA));
     super::told("`rookery window --remove-desktop` removes them")
 }
 
 /// Removes the files; what is not there is no trouble.
 pub(super) fn remove() -> Outcome {
     let dir = data_dir()?;
-    for (path, _) in files("") {
+    let paths = files("", "").map(|(path, _)| path).into_iter().chain([OLD_METADATA.into()]);
+    for path in paths {
         let path = dir.join(path);
         match fs::remove_file(&path) {
             Ok(()) => super::told(format!("removed {}", path.display()))?,
@@ -152,7 +170,10 @@ mod tests {
         let entry = entry("/usr/bin/rookery");
         assert!(entry.contains("\nStartupWMClass=rookery\n"));
         assert!(entry.contains("\nExec=/usr/bin/rookery window\n"));
-        let [(desktop, _), ..] = files("x");
+        let [(desktop, _), _, (metadata, text)] = files("x", "2026-11-19");
         assert_eq!(desktop, Path::new("applications/rookery.desktop"));
+        assert_eq!(metadata, Path::new("metainfo/local.rookery.Rookery.metainfo.xml"));
+        assert!(text.contains("<id>local.rookery.Rookery</id>"), "{text}");
+        assert!(text.contains(" date=\"2026-11-19\"/>"), "{text}");
     }
 }

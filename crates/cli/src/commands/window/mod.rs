@@ -19,7 +19,7 @@ use rookery_window::{Ended, Options, WindowError, libraries};
 
 use crate::{
     args,
-    commands::{done, finish, tui},
+    commands::{block_on, done, finish, tui},
     daemon_process,
     failure::{Failure, Outcome},
     link, output,
@@ -60,30 +60,45 @@ pub(super) fn run(args: &args::Window) -> Outcome {
         return Err(Failure::new("there is no display: DISPLAY and WAYLAND_DISPLAY are not set")
             .hint("use `rookery tui` in a terminal"));
     };
-    if let Some(missing) = missing(display) {
-        return Err(Failure::new(format!("cannot open a window: {missing}"))
-            .hint("install them, or use `rookery tui` in a terminal"));
-    }
+    let display = match usable(display) {
+        Ok(display) => display,
+        Err(missing) => return instead(args, &format!("cannot open a window: {missing}")),
+    };
     match open(args, display)? {
         Ok(code) => Ok(code),
-        Err(error) => Err(Failure::new(error.to_string()).hint("use `rookery tui` in a terminal")),
+        Err(error) => instead(args, &error.to_string()),
     }
+}
+
+/// The TUI in place of a window that cannot be, where there is a terminal for it.
+fn instead(args: &args::Window, why: &str) -> Outcome {
+    if !tui::is_usable() || tui::variable("ROOKERY_TERMINAL_ID").is_some() {
+        return Err(
+            Failure::new(why).hint("install what is missing, or use `rookery tui` in a terminal")
+        );
+    }
+    output::note(format!("{why}; this is the TUI"));
+    let args = args::Tui { look: args.look, page: args.page, ..args::Tui::default() };
+    block_on(tui::run(args))
 }
 
 /// Opens a window if that can be: none if another face has to be tried, and why was said.
 pub(super) fn try_open() -> Outcome<Option<ExitCode>> {
     // One that is open comes to the front, also for a terminal that has no display itself.
-    if finish(prepare(&link::homes()?, false))? {
+    if finish(prepare(&link::homes()?, &args::Window::default()))? {
         return Ok(Some(ExitCode::SUCCESS));
     }
     // Over ssh the display is another machine's, if it is any.
     let Some(display) = display().filter(|_| tui::variable("SSH_CONNECTION").is_none()) else {
         return Ok(None);
     };
-    if let Some(missing) = missing(display) {
-        output::note(format!("no window: {missing}"));
-        return Ok(None);
-    }
+    let display = match usable(display) {
+        Ok(display) => display,
+        Err(missing) => {
+            output::note(format!("no window: {missing}"));
+            return Ok(None);
+        }
+    };
     match open(&args::Window::default(), display)? {
         Ok(code) => Ok(Some(code)),
         Err(error) => {
@@ -91,6 +106,17 @@ pub(super) fn try_open() -> Outcome<Option<ExitCode>> {
             Ok(None)
         }
     }
+}
+
+/// This display, or X11 where only libraries of Wayland are missing; else what is missing.
+fn usable(display: Display) -> Result<Display, String> {
+    let Some(why) = missing(display) else { return Ok(display) };
+    let has_x11 = display == Display::Wayland && tui::variable("DISPLAY").is_some();
+    if !has_x11 || missing(Display::X11).is_some() {
+        return Err(why);
+    }
+    output::note(format!("no window on Wayland: {why}; X11 is used"));
+    Ok(Display::X11)
 }
 
 fn missing(display: Display) -> Option<String> {
@@ -104,7 +130,7 @@ fn missing(display: Display) -> Option<String> {
 /// Raises the window that is open, or opens one and stays until it is closed.
 fn open(args: &args::Window, display: Display) -> Outcome<Result<ExitCode, WindowError>> {
     let homes = link::homes()?;
-    let is_raised = finish(prepare(&homes, args.new))?;
+    let is_raised = finish(prepare(&homes, args))?;
     if is_raised {
         return Ok(Ok(ExitCode::SUCCESS));
     }
@@ -120,14 +146,15 @@ fn open(args: &args::Window, display: Display) -> Outcome<Result<ExitCode, Windo
 }
 
 /// Starts a daemon unless there is one; whether a window that was open came to the front.
-async fn prepare(homes: &Homes, is_new: bool) -> Outcome<bool> {
+async fn prepare(homes: &Homes, args: &args::Window) -> Outcome<bool> {
     let (client, _) = daemon_process::ensure(homes).await?;
     link::bring_here(homes).await?;
-    if is_new {
+    if args.new {
         return Ok(false);
     }
+    let page = args.page.map(|page| tui::page(page).word().to_owned());
     // A daemon of another version may not know the method; then there is simply a second window.
-    let raised: Result<Raised, _> = client.send(RaiseWindow {}).await;
+    let raised: Result<Raised, _> = client.send(RaiseWindow { page }).await;
     if raised.is_err() {
         link::call(&client, GetStatus).await?;
     }

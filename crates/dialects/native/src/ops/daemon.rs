@@ -39,15 +39,40 @@ pub(crate) async fn status(cx: Cx, _params: GetStatus) -> Result<Status, Error> 
     })
 }
 
-/// Asks the newest window to come to the front.
-pub(crate) async fn raise(cx: Cx, _params: RaiseWindow) -> Result<Raised, Error> {
+/// Asks the newest window to come to the front, and to show a page.
+pub(crate) async fn raise(cx: Cx, params: RaiseWindow) -> Result<Raised, Error> {
     use rookery_core::Face;
-    let (viewers, _) = cx.core.seats().viewers();
-    let raised = viewers.iter().any(|viewer| viewer.face == Face::Window);
-    if raised {
-        cx.core.seats().raise_window();
+    let page = params.page.as_deref().map(page).transpose()?;
+    let seats = cx.core.seats();
+    let (viewers, _) = seats.viewers();
+    let is_window = |viewer: &&rookery_core::Viewer| {
+        viewer.face == Face::Window && seats.is_newest_window(viewer.id)
+    };
+    let Some(window) = viewers.iter().find(is_window) else {
+        return Ok(Raised { raised: false });
+    };
+    if let Some(page) = page {
+        seats.go(window.id, page, None).await?;
     }
-    Ok(Raised { raised })
+    seats.raise_window();
+    Ok(Raised { raised: true })
+}
+
+/// A page that can be gone to by its name alone.
+fn page(word: &str) -> Result<rookery_core::Page, Error> {
+    use rookery_core::Page;
+    Ok(match word {
+        "workspace" => Page::Workspace,
+        "inbox" => Page::Inbox(None),
+        "threads" => Page::Threads,
+        "reviews" => Page::Reviews,
+        "checkpoints" => Page::Checkpoints(None),
+        "worktrees" => Page::Worktrees(None),
+        "audit" => Page::Audit,
+        "settings" => Page::Settings,
+        "help" => Page::Help,
+        _ => return Err(Error::invalid("page", format!("there is no page {word:?}"))),
+    })
 }
 
 fn viewers(cx: &Cx) -> Vec<Viewer> {

@@ -111,9 +111,14 @@ pub struct Keeper {
     pub pid: u32,
 }
 
-/// Params of `rookery/window/raise`, which takes none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct RaiseWindow {}
+/// Params of `rookery/window/raise`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct RaiseWindow {
+    /// The page that it shall show: `workspace`, `inbox`, `threads`, `reviews`, `checkpoints`,
+    /// `worktrees`, `audit`, `settings` or `help`. It stays where it is if none is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+}
 
 call!("rookery/window/raise" RaiseWindow -> Raised);
 

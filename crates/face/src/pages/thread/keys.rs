@@ -41,6 +41,9 @@ impl App {
         if is(press, Special::Enter) {
             return self.thread_send();
         }
+        if is(press, Special::Backspace) && self.take_off_image() {
+            return;
+        }
         if self.pages.thread.composer.key(press) == Edited::No
             && press.key == Key::Special(Special::Up)
         {
@@ -196,14 +199,16 @@ impl App {
             return self.warn("read-only: nothing is sent or decided here");
         }
         let page = &mut self.pages.thread;
-        if page.composer.text().trim().is_empty() {
+        if page.composer.text().trim().is_empty() && page.images.is_empty() {
             return;
         }
         let text = page.composer.take();
+        let attached = std::mem::take(&mut page.images);
+        let images = attached.iter().map(|it| it.image.clone()).collect();
         page.scroll = 0;
-        page.sending = Some(text.clone());
+        page.sending = Some((text.clone(), attached));
         let thread = page.thread.clone();
-        let send = ThreadSend { thread: thread.clone(), text, images: Vec::new() };
+        let send = ThreadSend { thread: thread.clone(), text, images };
         self.call(Ask::Sent(thread), method::THREAD_SEND, send);
     }
 }

@@ -7,7 +7,7 @@ use rookery_view::scene::pages::{Button, Card};
 
 use super::diff::{self, Marks};
 use super::parts::{
-    GAP, MARGIN, MEASURE, Offer, SMALL, TEXT, age, chip, exact, field, field_height, foot,
+    GAP, MARGIN, MEASURE, Now, Offer, SMALL, TEXT, age, chip, exact, field, field_height, foot,
     status_color, wrapped,
 };
 use super::prose;
@@ -17,7 +17,7 @@ use crate::shades::{Shades, color, faded};
 use crate::sheet::{Kind, Sheet};
 
 /// Draws a card into a place, its buttons at the foot.
-pub(super) fn card(sheet: &mut Sheet, page: &Card, area: Rect, now: i64, shades: &Shades) {
+pub(super) fn card(sheet: &mut Sheet, page: &Card, area: Rect, now: Now, shades: &Shades) {
     let body = buttons(sheet, page, area, shades);
     let body = lower_fields(sheet, page, body, shades);
     let inner = Rect { width: body.width - 2.0 * MARGIN, x: body.x + MARGIN, ..body };
@@ -48,7 +48,7 @@ pub(super) fn content(
     sheet: &mut Sheet,
     page: &Card,
     place: Rect,
-    now: i64,
+    now: Now,
     shades: &Shades,
 ) -> f32 {
     let card = &page.card;
@@ -102,7 +102,7 @@ fn framed_file(
 }
 
 /// Who asks, where, since when and why; or how it was settled.
-fn head(sheet: &mut Sheet, page: &Card, place: Rect, now: i64, shades: &Shades) -> f32 {
+fn head(sheet: &mut Sheet, page: &Card, place: Rect, now: Now, shades: &Shades) -> f32 {
     let card = &page.card;
     let title = if card.tool.is_empty() { &card.title } else { &card.tool };
     let row = Rect { height: 26.0, ..place };
@@ -126,7 +126,7 @@ fn head(sheet: &mut Sheet, page: &Card, place: Rect, now: i64, shades: &Shades) 
         why.push(format!("rule {rule}"));
     }
     if let Some(deadline) = card.deadline {
-        why.push(format!("refused if no answer comes by {}", clock(deadline)));
+        why.push(format!("refused if no answer comes by {}", now.clock(deadline)));
     }
     if !why.is_empty() {
         let ink = Ink::new(shades.soft, SMALL);
@@ -137,7 +137,7 @@ fn head(sheet: &mut Sheet, page: &Card, place: Rect, now: i64, shades: &Shades) 
         let rgb = status_color(&card.state, shades);
         let taken = chip(sheet, row.x, row, &card.state, rgb);
         let by = match (&card.by, card.settled_at) {
-            (Some(by), Some(at)) => format!("by {by} at {}", clock(at)),
+            (Some(by), Some(at)) => format!("by {by} at {}", now.clock(at)),
             (Some(by), None) => format!("by {by}"),
             _ => String::new(),
         };
@@ -322,10 +322,4 @@ fn buttons(sheet: &mut Sheet, page: &Card, area: Rect, shades: &Shades) -> Rect 
         right.push(Offer::new(Button::Approve, "Approve", Kind::Primary));
     }
     foot(sheet, area, &left, &right, page.focus, shades)
-}
-
-/// The time of day in UTC.
-pub(super) fn clock(at: i64) -> String {
-    let seconds = at.div_euclid(1000).rem_euclid(86_400);
-    format!("{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60)
 }

@@ -6,7 +6,7 @@ use rookery_view::scene::layout::{Bar, Hit, Rect};
 use rookery_view::scene::pages::{Button, Inbox};
 
 use super::card::card;
-use super::parts::{Offer, SMALL, TEXT, age, foot, head, row, window};
+use super::parts::{Now, Offer, SMALL, TEXT, age, foot, head, row, window};
 use crate::brush::{Ink, Side};
 use crate::chrome::Look;
 use crate::shades::{Shades, color};
@@ -17,7 +17,7 @@ const ROW: f32 = 52.0;
 const BESIDE: f32 = 720.0;
 
 pub(super) fn inbox(look: &Look<'_>, sheet: &mut Sheet, page: &Inbox, area: Rect) {
-    let (shades, now) = (&look.shades, look.scene.now);
+    let (shades, now) = (&look.shades, Now::of(look.scene));
     if let (true, Some(open)) = (page.is_whole, &page.card) {
         return card(sheet, open, area, now, shades);
     }
@@ -47,7 +47,7 @@ pub(super) fn inbox(look: &Look<'_>, sheet: &mut Sheet, page: &Inbox, area: Rect
     }
 }
 
-fn list(sheet: &mut Sheet, page: &Inbox, area: Rect, now: i64, shades: &Shades) {
+fn list(sheet: &mut Sheet, page: &Inbox, area: Rect, now: Now, shades: &Shades) {
     let label = if page.all { "Hide Notes" } else { "Show Notes" };
     let mut offers = vec![Offer::new(Button::Notes, label, Kind::Plain)];
     let chosen = page.selected.and_then(|at| page.rows.get(at));
@@ -77,7 +77,7 @@ fn list(sheet: &mut Sheet, page: &Inbox, area: Rect, now: i64, shades: &Shades) 
     sheet.bar(body, Bar::List, scroll, shades);
 }
 
-fn one(sheet: &mut Sheet, item: &InboxRow, rect: Rect, is_chosen: bool, now: i64, shades: &Shades) {
+fn one(sheet: &mut Sheet, item: &InboxRow, rect: Rect, is_chosen: bool, now: Now, shades: &Shades) {
     row(sheet, rect, is_chosen, shades);
     let inner = rect.inset(14.0, 0.0);
     let upper = Rect { y: rect.y + 5.0, height: 20.0, ..inner };
@@ -94,6 +94,9 @@ fn one(sheet: &mut Sheet, item: &InboxRow, rect: Rect, is_chosen: bool, now: i64
     let mut old = age(item.at, now);
     if item.deferred {
         old = format!("later · {old}");
+    }
+    if let Some(deadline) = item.deadline {
+        old = format!("until {} · {old}", now.clock(deadline));
     }
     let taken = sheet.label(&old, upper, Side::Right, faint);
     let words = Rect { x: inner.x + 18.0, width: inner.width - 18.0 - taken - 10.0, ..upper };

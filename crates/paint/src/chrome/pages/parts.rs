@@ -279,8 +279,31 @@ pub(super) fn field(
     }
 }
 
+/// What time it is for the person who looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Now {
+    /// Milliseconds since 1970; 0 if that is not said.
+    at: i64,
+    /// Seconds ahead of UTC.
+    offset: i32,
+}
+
+impl Now {
+    pub(super) fn of(scene: &rookery_view::scene::Scene) -> Now {
+        Now { at: scene.now, offset: scene.utc_offset }
+    }
+
+    /// The time of day, on the clock of the person.
+    pub(super) fn clock(self, at: i64) -> String {
+        let seconds = at.div_euclid(1000) + i64::from(self.offset);
+        let seconds = seconds.rem_euclid(86_400);
+        format!("{:02}:{:02}", seconds / 3600, seconds / 60 % 60)
+    }
+}
+
 /// How long ago something was: `<1m`, `4m`, `2h`, `3d`; empty if unknown.
-pub(super) fn age(at: i64, now: i64) -> String {
+pub(super) fn age(at: i64, now: Now) -> String {
+    let now = now.at;
     if at <= 0 || now <= 0 {
         return String::new();
     }

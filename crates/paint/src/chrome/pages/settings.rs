@@ -3,12 +3,12 @@
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Rect};
 use rookery_view::scene::pages::{Setting, Settings, Value};
 
-use super::parts::{MARGIN, SMALL, head, key_cap, row};
+use super::parts::{MARGIN, Offer, SMALL, foot, head, key_cap, row};
 use crate::brush::{Ink, Side};
 use crate::chrome::Look;
 use crate::fonts;
 use crate::shades::{Shades, color};
-use crate::sheet::Sheet;
+use crate::sheet::{Kind, Sheet};
 
 const ROW: f32 = 36.0;
 const SECTION: f32 = 40.0;
@@ -17,7 +17,10 @@ const VALUE: f32 = 280.0;
 
 pub(super) fn settings(look: &Look<'_>, sheet: &mut Sheet, page: &Settings, area: Rect) {
     let shades = &look.shades;
-    let body = head(sheet, area, "Settings", &page.file, shades);
+    let mut body = head(sheet, area, "Settings", &page.file, shades);
+    let offer = |(button, label): &(_, String)| Offer::new(*button, label.clone(), Kind::Plain);
+    let offers: Vec<Offer> = page.buttons.iter().map(offer).collect();
+    body = foot(sheet, body, &offers, &[], None, shades);
     let tops = tops(page.rows.iter().map(|row| !row.section.is_empty()));
     let selected = page.selected.min(page.rows.len().saturating_sub(1));
     let at = |height: f32, view: f32| match page.first {
@@ -70,26 +73,20 @@ fn one(
     let name = Rect { width: NAME * share, ..rect };
     sheet.label(&setting.name, name, Side::Left, Ink::new(shades.text, 13.0));
     let value = Rect { x: name.right() + 8.0, width: VALUE * share, ..rect };
-    let used = control(sheet, &setting.value, value, shades).max(VALUE * share);
+    let used = control(sheet, &setting.value, index, value, shades).max(VALUE * share);
     let hint = Rect { x: value.x + used + 16.0, ..rect };
     let hint = Rect { width: rect.right() - hint.x, ..hint };
     let shade = if is_chosen { shades.soft } else { shades.faint };
     sheet.label(&setting.hint, hint, Side::Left, Ink::new(shade, SMALL));
 }
 
-/// What a setting is now. Gives its width.
-fn control(sheet: &mut Sheet, value: &Value, place: Rect, shades: &Shades) -> f32 {
+/// What a setting is now, and what changes it under the mouse. Gives its width.
+fn control(sheet: &mut Sheet, value: &Value, row: usize, place: Rect, shades: &Shades) -> f32 {
     let ink = Ink::new(shades.text, 13.0);
     let middle = place.y + place.height / 2.0;
-    match value {
-        Value::Text(text) => sheet.label(text, place, Side::Left, ink),
-        Value::Number(text) => {
-            let width = fonts::width(text, ink.font, ink.size) + 24.0;
-            let rect = Rect { width, ..place }.inset(0.0, 6.0);
-            sheet.edged(rect, 6.0, color(shades.field), color(shades.panel_edge));
-            sheet.label(text, rect, Side::Center, ink);
-            width
-        }
+    let width = match value {
+        Value::Text(text) => sheet.label(text, place, Side::Left, ink).max(48.0),
+        Value::Number(text) => return number(sheet, text, row, place, shades),
         Value::Switch(is_on) => {
             let track = Rect::new(place.x, (middle - 9.0).round(), 32.0, 18.0);
             let fill = if *is_on { shades.accent } else { shades.panel_edge };
@@ -101,7 +98,7 @@ fn control(sheet: &mut Sheet, value: &Value, place: Rect, shades: &Shades) -> f3
             let text = if *is_on { "on" } else { "off" };
             42.0 + sheet.label(text, word, Side::Left, Ink::new(shades.soft, 12.5))
         }
-        Value::Choice(words, chosen) => choice(sheet, words, *chosen, place, shades),
+        Value::Choice(words, chosen) => return choice(sheet, words, *chosen, row, place, shades),
         Value::Keys(keys) => {
             let mut x = place.x;
             for key in keys {
@@ -124,13 +121,43 @@ fn control(sheet: &mut Sheet, value: &Value, place: Rect, shades: &Shades) -> f3
             sheet.edged(rect, 6.0, color(shades.field), color(shades.accent));
             let inner = rect.inset(8.0, 0.0);
             sheet.field_line(FieldOf::Setting, inner, field, "", ink, shades);
-            place.width
+            return place.width;
         }
+    };
+    sheet.hit(Rect { width, ..place }, Hit::Setting(row, 0));
+    width
+}
+
+/// A number between a step down and a step up; pressed itself, it is written.
+fn number(sheet: &mut Sheet, text: &str, row: usize, place: Rect, shades: &Shades) -> f32 {
+    const STEP: f32 = 26.0;
+    let ink = Ink::new(shades.text, 13.0);
+    let middle = fonts::width(text, ink.font, ink.size) + 24.0;
+    let frame = Rect { width: middle + 2.0 * STEP, ..place }.inset(0.0, 6.0);
+    sheet.edged(frame, 6.0, color(shades.field), color(shades.panel_edge));
+    let down = Rect { width: STEP, ..frame };
+    let value = Rect { x: down.right(), width: middle, ..frame };
+    let up = Rect { x: value.right(), ..down };
+    let parts = [(down, "−", shades.soft), (up, "+", shades.soft), (value, text, shades.text)];
+    for (part, (rect, label, shade)) in parts.into_iter().enumerate() {
+        sheet.label(label, rect, Side::Center, Ink { color: shade, ..ink });
+        sheet.hit(rect, Hit::Setting(row, part));
     }
+    for x in [value.x, value.right() - 1.0] {
+        sheet.fill(Rect { x, width: 1.0, ..frame }.inset(0.0, 1.0), color(shades.panel_edge));
+    }
+    frame.width
 }
 
 /// One of a few words beside each other.
-fn choice(sheet: &mut Sheet, words: &[String], chosen: usize, place: Rect, shades: &Shades) -> f32 {
+fn choice(
+    sheet: &mut Sheet,
+    words: &[String],
+    chosen: usize,
+    row: usize,
+    place: Rect,
+    shades: &Shades,
+) -> f32 {
     let ink = Ink::new(shades.soft, 12.5);
     let wide = |word: &String| fonts::width(word, ink.font, ink.size) + 20.0;
     let total: f32 = words.iter().map(wide).sum();
@@ -145,6 +172,7 @@ fn choice(sheet: &mut Sheet, words: &[String], chosen: usize, place: Rect, shade
         }
         let shade = if index == chosen { shades.text } else { ink.color };
         sheet.label(word, part, Side::Center, Ink { color: shade, ..ink });
+        sheet.hit(part, Hit::Setting(row, index));
         x += width;
     }
     frame.width

@@ -6,7 +6,7 @@ use rookery_view::scene::pages::{Button, Card, NewThread, Thread};
 
 use super::diff::{self, Marks};
 use super::parts::{
-    GAP, MARGIN, MEASURE, SMALL, TEXT, button_width, exact, field, field_height, head,
+    GAP, MARGIN, MEASURE, Now, SMALL, TEXT, button_width, exact, field, field_height, head,
     status_color, status_mood, wrapped,
 };
 use super::{card, prose};
@@ -22,7 +22,7 @@ const CALL: f32 = 30.0;
 const MOST_LINES: usize = 6;
 
 pub(super) fn thread(look: &Look<'_>, sheet: &mut Sheet, page: &Thread, area: Rect) {
-    let (shades, now) = (&look.shades, look.scene.now);
+    let (shades, now) = (&look.shades, Now::of(look.scene));
     let body = title(sheet, page, area, shades);
     let body = composer(sheet, page, body, shades);
     let width = (body.width - 2.0 * MARGIN).min(MEASURE + 60.0);
@@ -100,7 +100,7 @@ fn grouped(number: u64) -> String {
     shown
 }
 
-fn items(sheet: &mut Sheet, page: &Thread, place: Rect, now: i64, shades: &Shades) -> f32 {
+fn items(sheet: &mut Sheet, page: &Thread, place: Rect, now: Now, shades: &Shades) -> f32 {
     let mut y = place.y + 14.0;
     if page.has_older {
         let row = Rect { y, height: 26.0, ..place };
@@ -129,7 +129,7 @@ fn one(
     index: usize,
     item: &ThreadItem,
     place: Rect,
-    now: i64,
+    now: Now,
     shades: &Shades,
 ) -> f32 {
     let blocks = item.blocks.as_deref().unwrap_or_default();
@@ -224,7 +224,7 @@ fn call(
     index: usize,
     item: &ThreadItem,
     place: Rect,
-    now: i64,
+    now: Now,
     shades: &Shades,
 ) -> f32 {
     let is_open = page.open.contains(&item.id);

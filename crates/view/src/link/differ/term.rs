@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rookery_term::redact::Policy;
-use rookery_term::{Colors, Mark, Screen};
+use rookery_term::{Colors, Mark, PointerShape, Screen};
 
 use super::super::{
     Cursor, Ended, Found, Hex, Owner, Row, RowText, RowsFound, Term, TermSize, View, modes, sum,
@@ -90,6 +90,7 @@ struct Known {
     view: View,
     rows: BTreeMap<u64, Row>,
     cursor: Cursor,
+    pointer: PointerShape,
     modes: u32,
     ended: Option<Ended>,
     owner: Option<Owner>,
@@ -155,6 +156,8 @@ impl Sent {
         let cursor = Cursor::of(now.screen.cursor(), now.screen.first_row(), size.cols);
         let modes = modes::of(&now.screen.modes());
         entry.cursor_color = own_cursor(colors).map(Some);
+        let pointer = now.screen.pointer();
+        entry.pointer = (pointer != PointerShape::default()).then(|| pointer.name().to_owned());
         entry.full = true;
         entry.epoch = Some(now.screen.epoch());
         (entry.size, entry.view) = (Some(size), Some(now.view()));
@@ -167,6 +170,7 @@ impl Sent {
             view: now.view(),
             rows: BTreeMap::new(),
             cursor,
+            pointer,
             modes,
             ended: now.ended.clone(),
             owner: now.owner.clone(),
@@ -183,6 +187,10 @@ impl Sent {
         let cursor = Cursor::of(now.screen.cursor(), view.first, known.size.cols);
         if cursor != known.cursor {
             (known.cursor, entry.cursor) = (cursor, Some(cursor));
+        }
+        let pointer = now.screen.pointer();
+        if pointer != known.pointer {
+            (known.pointer, entry.pointer) = (pointer, Some(pointer.name().to_owned()));
         }
         let modes = modes::of(&now.screen.modes());
         if modes != known.modes {

@@ -9,7 +9,7 @@ mod strip;
 
 use rookery_model::{ProjectId, TerminalId};
 
-pub use self::overlays::{DialogLayout, InboxLayout, PaletteLayout};
+pub use self::overlays::{InboxLayout, PaletteLayout};
 pub use self::room::{HEADER_HEIGHT, PaneLayout};
 pub use self::sidebar::{ProjectLayout, SidebarLayout};
 pub use self::strip::StripLayout;
@@ -111,8 +111,6 @@ pub struct Layout {
     pub inbox: Option<InboxLayout>,
     /// Toasts, newest last and lowest; older ones than fit are left out.
     pub toasts: Vec<Rect>,
-    /// The question, if there is one.
-    pub dialog: Option<DialogLayout>,
 }
 
 /// What is under a point.
@@ -170,6 +168,8 @@ pub enum Hit {
     MenuRow(usize),
     /// The button that does what the question asks.
     Confirm,
+    /// A further answer of the question, by index.
+    Answer(usize),
     /// The button that does not.
     Cancel,
     /// Beside an open palette, question or menu.
@@ -188,6 +188,9 @@ pub enum Hit {
     Line(usize),
     /// An option of a question, by index; the one behind the last is an own answer.
     Choice(usize),
+    /// The control of a setting: its row, and the word of a choice. Of a number 0 is the step down, 1 the
+    /// step up and 2 the number; of all else there is only 0.
+    Setting(usize, usize),
     /// A field to write into, and the byte of its text that is nearest.
     Field(FieldOf, usize),
     /// A link in prose, by index.
@@ -205,6 +208,8 @@ pub enum Bar {
     List,
     /// A page's text: a card, a thread, a diff.
     Text,
+    /// What a question is about.
+    Question,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -237,6 +242,8 @@ pub enum StatusPart {
     Help,
     /// What waits.
     Waiting,
+    /// The key that opens the palette.
+    Palette,
     Size,
 }
 
@@ -261,7 +268,6 @@ impl Layout {
             palette: scene.palette.as_ref().map(|open| PaletteLayout::of(open, panes.window)),
             inbox: scene.inbox.is_open.then(|| InboxLayout::of(&scene.inbox, panes.terminal)),
             toasts: overlays::toasts(scene.toasts.len(), panes.terminal),
-            dialog: scene.dialog.as_ref().map(|open| DialogLayout::of(open, panes.window)),
         }
     }
 
@@ -278,11 +284,8 @@ impl Layout {
             .unwrap_or(Hit::Nothing)
     }
 
-    /// What floats above the rest there: question, palette, toasts, inbox.
+    /// What floats above the rest there: palette, inbox. Questions and toasts are placed by the painter.
     pub fn hit_above(&self, point: Point) -> Option<Hit> {
-        if let Some(dialog) = &self.dialog {
-            return Some(dialog.hit(point));
-        }
         if let Some(palette) = &self.palette {
             return Some(palette.hit(point));
         }

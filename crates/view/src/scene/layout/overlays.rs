@@ -1,7 +1,7 @@
-//! Where palette, inbox, question and toasts lie.
+//! Where palette, inbox and toasts lie.
 
 use super::{BAND_HEIGHT, Hit, MARGIN, PALETTE_HEIGHT, PALETTE_WIDTH, Point, Rect};
-use crate::scene::{Dialog, Inbox, PaletteOverlay};
+use crate::scene::{Inbox, PaletteOverlay};
 
 const PALETTE_HEAD: f32 = 46.0;
 const PALETTE_ROW: f32 = 34.0;
@@ -10,11 +10,6 @@ const TOAST: (f32, f32) = (300.0, 56.0);
 const MAX_TOASTS: usize = 4;
 const INBOX_WIDTH: f32 = 340.0;
 const INBOX_ROW: f32 = 50.0;
-const DIALOG: (f32, f32) = (420.0, 156.0);
-const BUTTON: (f32, f32) = (116.0, 30.0);
-/// Height of a line of what a question is about, and of its field.
-const DIALOG_LINE: f32 = 18.0;
-const DIALOG_FIELD: f32 = 40.0;
 
 /// Where the palette lies.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,43 +90,6 @@ impl InboxLayout {
     pub(super) fn hit(&self, point: Point) -> Option<Hit> {
         let row = self.rows.iter().position(|row| row.contains(point)).map(Hit::InboxRow);
         row.or(self.frame.contains(point).then_some(Hit::Nothing))
-    }
-}
-
-/// Where a question lies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DialogLayout {
-    /// The box.
-    pub frame: Rect,
-    /// The button that does it.
-    pub confirm: Rect,
-    /// The button that does not.
-    pub cancel: Rect,
-}
-
-impl DialogLayout {
-    pub(super) fn of(dialog: &Dialog, window: Rect) -> DialogLayout {
-        let field = if dialog.field.is_some() { DIALOG_FIELD } else { 0.0 };
-        let more = dialog.lines.len() as f32 * DIALOG_LINE + field;
-        let is_wide = dialog.lines.iter().any(|line| line.chars().count() > 48);
-        let width = if is_wide { DIALOG.0 * 1.5 } else { DIALOG.0 };
-        let frame = window.centered(width, DIALOG.1 + more);
-        let y = frame.bottom() - 16.0 - BUTTON.1;
-        let confirm = Rect::new(frame.right() - 16.0 - BUTTON.0, y, BUTTON.0, BUTTON.1);
-        let cancel = Rect { x: confirm.x - MARGIN - BUTTON.0, ..confirm };
-        DialogLayout { frame, confirm, cancel }
-    }
-
-    pub(super) fn hit(&self, point: Point) -> Hit {
-        if self.confirm.contains(point) {
-            Hit::Confirm
-        } else if self.cancel.contains(point) {
-            Hit::Cancel
-        } else if self.frame.contains(point) {
-            Hit::Nothing
-        } else {
-            Hit::Backdrop
-        }
     }
 }
 

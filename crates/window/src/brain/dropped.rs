@@ -1,0 +1,97 @@
+//! Files that are dropped on the window.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use rookery_face::app::{App, Ask};
+use rookery_face::driver::cx;
+use rookery_face::pages::attach::Attached;
+use rookery_view::link::{Image, Page, bound};
+
+use super::Brain;
+
+impl Brain {
+    /// A file was dropped: an image goes with the message of a thread that is shown, of all else the path
+    /// is typed as a shell reads it.
+    pub(super) fn dropped(&mut self, path: &std::path::Path) {
+        let cx = cx(&self.driver.face, self.driver.now());
+        let is_thread = matches!(App::page(&cx), Page::Thread { .. });
+        if let Some(mime) =
+            mime(path).filter(|_| is_thread && !self.driver.app.pages.new_thread.is_open)
+        {
+            return self.attach(path, mime);
+        }
+        let Some(path) = path.to_str() else {
+            return self.driver.app.warn("the name of this file is not text");
+        };
+        self.driver.with(|app, cx| app.paste(cx, format!("{} ", quoted(path)), false));
+    }
+
+    /// Reads an image for the message that is being written.
+    fn attach(&mut self, path: &Path, mime: &'static str) {
+        let (sender, path) = (self.images.0.clone(), path.to_owned());
+        let job = Box::pin(async move {
+            let read = tokio::task::spawn_blocking(move || read(&path, mime)).await;
+            let image = read.unwrap_or_else(|error| Err(error.to_string()))?;
+            sender.send(image).await.map_err(|error| error.to_string())
+        });
+        self.driver.calls.job(job, Ask::Quiet);
+    }
+}
+
+/// What kind of image a file is, by its name; none if models take no such images.
+fn mime(path: &Path) -> Option<&'static str> {
+    let suffix = path.extension()?.to_str()?.to_ascii_lowercase();
+    Some(match suffix.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        _ => return None,
+    })
+}
+
+fn read(path: &Path, mime: &str) -> Result<Attached, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let failed = |error: std::io::Error| format!("cannot read {name}: {error}");
+    let size = std::fs::metadata(path).map_err(failed)?.len();
+    // In base64 three bytes become four letters.
+    if size.saturating_mul(4) / 3 > bound::IMAGE_BYTES as u64 {
+        return Err(format!("{name} is too large: images of one message may have 9 MB together"));
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    let data = BASE64_STANDARD.encode(bytes);
+    Ok(Attached { image: Image { mime: mime.to_owned(), data }, name })
+}
+
+/// A path as one word for a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:@%,=".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_for_a_shell() {
+        assert_eq!(quoted("/home/ada/a.txt"), "/home/ada/a.txt");
+        assert_eq!(quoted("/tmp/two words"), "'/tmp/two words'");
+        assert_eq!(quoted("/tmp/it's"), r"'/tmp/it'\''s'");
+        assert_eq!(quoted("/tmp/$(rm -rf ~)"), "'/tmp/$(rm -rf ~)'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn images_are_known_by_their_names() {
+        assert_eq!(mime(Path::new("/a/b.PNG")), Some("image/png"));
+        assert_eq!(mime(Path::new("/a/b.jpeg")), Some("image/jpeg"));
+        assert_eq!(mime(Path::new("/a/png")), None);
+        assert_eq!(mime(Path::new("/a/b.svg")), None);
+    }
+}
