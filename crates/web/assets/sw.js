@@ -1,8 +1,10 @@
-// The service worker: shows the page while the daemon is away, from what it kept of this build, and leads
-// from a notification to its card. It keeps nothing that the daemon says.
+// The service worker: shows the page while the daemon is away, from the files of this build, and leads from a
+// notification to its card. It keeps those files and nothing else: neither `/` nor what the daemon says.
 
 const KEPT = "rookery-__BUILD__";
 const ASSETS = "/a/__BUILD__/";
+/** The page of this build, which never changes. */
+const PAGE = `${ASSETS}index.html`;
 
 /** Names of all files of this build. */
 const NAMES = ["__KEPT__"];
@@ -14,7 +16,7 @@ self.addEventListener("install", (event) => {
 // Everything, so that already the next start needs no daemon. What is not there in time is fetched when it is used.
 async function fetchAll() {
   const kept = await caches.open(KEPT);
-  await kept.addAll(["/", ...NAMES.map((name) => ASSETS + name)]).catch(() => {});
+  await kept.addAll([PAGE, ...NAMES.map((name) => ASSETS + name)]).catch(() => {});
 }
 
 self.addEventListener("activate", (event) => {
@@ -44,15 +46,13 @@ async function asset(request) {
   return fresh;
 }
 
-// The newest page, or the kept one if there is no daemon.
+// The newest page, or that of this build if there is no daemon.
 async function page(request) {
-  const kept = await caches.open(KEPT);
   try {
-    const fresh = await fetch(request);
-    if (fresh.ok) await kept.put("/", fresh.clone());
-    return fresh;
+    return await fetch(request);
   } catch (error) {
-    const known = await kept.match("/");
+    const kept = await caches.open(KEPT);
+    const known = await kept.match(PAGE);
     if (known) return known;
     throw error;
   }

@@ -146,6 +146,32 @@ fn a_page_sees_and_does_what_its_device_may() {
 }
 
 #[test]
+fn a_notification_beyond_the_rights_of_a_device_ends_its_link() {
+    let site = Site::start();
+    let terminal = site.daemon.client().open_sh("stty -echo; echo READY; cat");
+    site.daemon.client().wait_text(terminal, "READY");
+    for rights in ["look", "decide"] {
+        let credential = site.device(rights);
+        let mut link = site.link(&credential);
+        link.open();
+        // What it may, it may without being asked as well.
+        link.tell("rookery/view/focus", json!({"n": 1, "has": true}));
+        link.call("rookery/status", json!({}));
+        link.tell("rookery/view/text", json!({"n": 2, "t": terminal, "text": "typed"}));
+        assert_eq!(link.ended(), (None, 4403), "{rights}");
+        // It is still a device.
+        site.link(&credential).open();
+    }
+    let mut full = site.link(&site.device("full"));
+    full.open();
+    full.tell("rookery/view/text", json!({"n": 1, "t": terminal, "text": "typed\r"}));
+    full.tell("rookery/no/such", json!({}));
+    full.call("rookery/status", json!({}));
+    site.daemon.client().wait_text(terminal, "typed");
+    assert_eq!(site.daemon.client().screen(terminal).matches("typed").count(), 1);
+}
+
+#[test]
 fn a_revoked_device_is_cut_off_and_told_so() {
     let site = Site::start();
     let (lost, kept) = (site.device("full"), site.device("full"));

@@ -272,6 +272,11 @@ impl Link {
         answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{method}: {answer}"))
     }
 
+    /// Sends what has no answer.
+    pub(crate) fn tell(&mut self, method: &str, params: Value) {
+        self.post(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
     /// Opens a viewer.
     #[track_caller]
     pub(crate) fn open(&mut self) -> Value {

@@ -166,6 +166,7 @@ impl Served {
         let allowed = Allowed::default();
         allowed.lower(most);
         let called = Called::default();
+        let breached = connection.clone();
         let viewer = link::Cx::new(self.core.clone(), connection.clone(), allowed.clone())
             .of_device(device.to_owned())
             .called(called.clone());
@@ -175,6 +176,11 @@ impl Served {
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
             .and(Arc::clone(&self.link), viewer.clone())
             .limited(allowed, link::refused)
+            .unanswered(move |error| {
+                if error.code == link::code::DENIED {
+                    breached.dismiss(BEYOND_RIGHTS);
+                }
+            })
             .error_filter(ptywright::redact_error);
         (protocol, viewer)
     }
@@ -244,6 +250,9 @@ pub(crate) fn joined(stream: Stream, served: Served) -> Serving {
     let protocol = move |connection| served.joined(connection);
     ended(serve_connection(stream, Ndjson::with_limit(JOINED_LINE), Options::default(), protocol))
 }
+
+/// The code that a WebSocket is closed with which notifies of what it has no rights to: no reply could say so.
+const BEYOND_RIGHTS: u16 = 4403;
 
 /// The longest line that `rookery.sock` takes: the largest paste, with its line ends spelled.
 const JOINED_LINE: usize = 40 << 20;

@@ -95,9 +95,14 @@ pub struct JsonRpc {
     companions: Vec<Arc<dyn Companion>>,
     /// What the connection is allowed, and what is answered beyond that.
     limit: Option<Limit>,
+    /// What is done about a refused notification.
+    unanswered: Option<Unanswered>,
     /// The method whose reply was written last.
     last: Option<&'static str>,
 }
+
+/// What is done about a notification that is refused, to which there is no reply.
+type Unanswered = Box<dyn Fn(&RpcError) + Send + Sync>;
 
 /// What a connection is allowed, and how a call beyond that is refused.
 struct Limit {
@@ -161,6 +166,7 @@ impl JsonRpc {
             bound: None,
             companions: Vec::new(),
             limit: None,
+            unanswered: None,
             last: None,
         };
         empty.and(table, context)
@@ -188,6 +194,13 @@ impl JsonRpc {
     #[must_use]
     pub fn limited(mut self, allowed: Allowed, refuse: fn(&'static str) -> RpcError) -> Self {
         self.limit = Some(Limit { allowed, refuse });
+        self
+    }
+
+    /// Has something done about notifications that are refused: no reply says so.
+    #[must_use]
+    pub fn unanswered(mut self, then: impl Fn(&RpcError) + Send + Sync + 'static) -> Self {
+        self.unanswered = Some(Box::new(then));
         self
     }
 
@@ -267,7 +280,12 @@ impl Protocol for JsonRpc {
         };
         match self.start(&request) {
             Ok(call) => Step::Call(call),
-            Err(error) => refuse(&request, error),
+            Err(error) => {
+                if let (None, Some(unanswered)) = (request.id, &self.unanswered) {
+                    unanswered(&error);
+                }
+                refuse(&request, error)
+            }
         }
     }
 

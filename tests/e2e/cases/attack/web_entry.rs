@@ -132,6 +132,24 @@ fn forty_ways_in_are_refused_and_the_next_page_enters_at_once() {
             link(&[("Host", "localhost.evil.example"), cookied, from_us]),
             [403, 403],
         ),
+        (
+            "a name below localhost",
+            link(&[
+                ("Host", &format!("app.localhost:{port}")),
+                cookied,
+                ("Origin", &format!("http://app.localhost:{port}")),
+            ]),
+            [403, 403],
+        ),
+        (
+            "another address of loopback",
+            link(&[
+                ("Host", &format!("127.0.0.2:{port}")),
+                cookied,
+                ("Origin", &format!("http://127.0.0.2:{port}")),
+            ]),
+            [403, 403],
+        ),
         ("another address", link(&[("Host", "192.168.1.5"), cookied, from_us]), [403, 403]),
         (
             "no host",

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Answer, Head, Host, Origin, Request, Scheme, Throttle, host_of, is_local_name};
+use super::{Answer, Head, Host, Origin, Request, Scheme, Throttle, host_of};
 
 /// The cookie of a paired browser.
 const COOKIE: &str = "rookery";
@@ -64,7 +64,7 @@ pub struct Visitor<'a> {
 }
 
 impl Entry {
-    /// Knows this machine by its addresses and as `localhost`, and by these origins besides.
+    /// Knows this machine by the address that a request came to and as `localhost`, and by these origins besides.
     #[must_use]
     pub fn new(origins: Vec<Origin>) -> Self {
         Self { origins, throttle: Mutex::default() }
@@ -160,13 +160,12 @@ impl Entry {
 }
 
 /// Whether a request that came to `local` may name us so. Only names can be turned against us by a foreign DNS
-/// server, but an address that is not ours was never meant for us either.
+/// server, but an address that is not ours was never meant for us either. Names below `localhost` are those of
+/// other programs of this machine, and cookies tell hosts apart.
 fn is_here(host: &Host, local: IpAddr) -> bool {
-    let local = local.to_canonical();
     match host {
-        Host::Address(address) if local.is_loopback() => address.is_loopback(),
-        Host::Address(address) => *address == local,
-        Host::Name(name) => is_local_name(name),
+        Host::Address(address) => *address == local.to_canonical(),
+        Host::Name(name) => name == "localhost",
     }
 }
 
@@ -237,7 +236,14 @@ mod tests {
         for (local, host, want) in [
             (HERE, "127.0.0.1:7665", 0),
             (HERE, "localhost:9999", 0),
-            (HERE, "[::1]:7665", 0),
+            (HERE, "LOCALHOST:7665", 0),
+            (HERE, "[::ffff:127.0.0.1]:7665", 0),
+            (HERE, "[::1]:7665", 403),
+            (HERE, "127.0.0.2:7665", 403),
+            (HERE, "app.localhost:7665", 403),
+            ("[::1]:7665", "[::1]:7665", 0),
+            ("[::1]:7665", "127.0.0.1:7665", 403),
+            ("[::ffff:127.0.0.1]:7665", "127.0.0.1:7665", 0),
             (HERE, "box.tail.ts.net", 0),
             (HERE, "lan.example:7665", 0),
             (HERE, "lan.example", 403),
