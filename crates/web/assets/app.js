@@ -13,7 +13,7 @@
 //   go(place), back(), act(action), page(word)                            where the viewer is
 //   announce(text), alert(text), toast(tone, text), message(tone, text)   what is told
 //   ask({title, lines, yes, no, field, danger, choices}) → Promise        a question of the page
-//   on(kind, handler) → off()    cards threads notices clip scene open lost state input terms focus phone page
+//   on(kind, handler) → off()    cards threads notices clip scene open lost state input terms focus phone page prefs
 //   isPhone(), prefs, drafts, age(ms), ages(element, ms), mood(word), focus(), copy(text)
 //   terminal, term(t), panes, type.key / type.text / type.paste           terminals
 
@@ -23,8 +23,8 @@ import { Find } from "./find.js";
 import { drafts, keep, kept, Prefs } from "./kept.js";
 import { Keymap, learnLayout } from "./keymap.js";
 import { Keys } from "./keys.js";
-import { Link } from "./link.js";
-import { Overlay, unsentLine } from "./overlay.js";
+import { Link, NOT_SENT } from "./link.js";
+import { Overlay, unsureLine } from "./overlay.js";
 import { Pair, session, takeCode } from "./pair.js";
 import { Palette } from "./palette.js";
 import { Selection } from "./selection.js";
@@ -123,6 +123,7 @@ class App {
     on("more-button", (event) => this.more(event.currentTarget));
     on("skip", () => this.focus(true));
     on("again", () => this.unknown(null));
+    on("reload", () => location.reload());
     on("retry", () => this.link.isWanted ? this.link.hurry() : this.enter());
   }
 
@@ -211,7 +212,7 @@ class App {
 
   /** After a return: what may be lost is told, and a page of an older build loads the new one. */
   cameBack(lost) {
-    const line = lost.unsent > 0 ? unsentLine(lost.unsent, lost.text) : "";
+    const line = unsureLine(lost);
     if (line) {
       this.toast("warn", line);
       this.alert(line);
@@ -267,7 +268,7 @@ class App {
     const seconds = Math.round((Date.now() - this.awaySince) / 1000);
     const draft = document.getElementById(this.word() === "thread" ? "composer" : "type")?.value ?? "";
     this.root.style.setProperty("--away", `"away ${seconds} s"`);
-    this.overlay.lost({ unsent: lost.unsent ?? 0, lostText: lost.text ?? "", draft, seconds, bye: lost.bye });
+    this.overlay.lost({ unsure: unsureLine(lost), draft, seconds, bye: lost.bye });
   }
 
   refused(error) {
@@ -278,6 +279,9 @@ class App {
     const title = isKnown ? "The daemon refuses this page" : "This device no longer has access";
     text(document.getElementById("denied-title"), title);
     text(document.getElementById("denied-why"), isKnown ? error.message : "It was revoked, or its pairing ran out.");
+    // A device that is known has nothing to pair for.
+    document.getElementById("again").hidden = isKnown;
+    document.getElementById("reload").hidden = !isKnown;
     this.alert(title);
   }
 
@@ -424,8 +428,9 @@ class App {
     const word = this.word();
     const place = this.scene.page ?? { page: "workspace" };
     this.remember(place);
-    this.page(null);
     let page = this.pages.get(word);
+    // A page that shows this place already may have given itself a word of its own.
+    if (!page || page !== this.current || JSON.stringify(this.placeBefore) !== JSON.stringify(this.scene.page)) this.page(null);
     const element = page?.element ?? this.section(word);
     if (!page) {
       page = { show() {}, hide() {}, update() {}, key: () => false, element };
@@ -542,7 +547,7 @@ class App {
   }
 
   complain(error) {
-    if (error?.code === 0) return this.refuse();
+    if (error?.code === NOT_SENT) return this.refuse();
     this.message("warn", error?.message ?? String(error));
   }
 

@@ -1,6 +1,7 @@
 // The find bar: what is searched in a terminal and its history, and which match is shown.
 
 import { attr, text } from "./dom.js";
+import { isUnanswered } from "./link.js";
 
 const VIEW = "rookery/view/";
 
@@ -86,7 +87,7 @@ export class Find {
     } catch (error) {
       if (serial !== this.serial) return;
       this.show({ matches: [], total: 0 });
-      text(this.count, error.code === 0 ? "away" : error.message);
+      text(this.count, isUnanswered(error) ? "away" : error.message);
     }
   }
 

@@ -28,11 +28,41 @@ const device = () => localStorage;
 export const kept = (name, fallback) => read(tab, name, fallback);
 export const keep = (name, value) => write(tab, name, value);
 
-/** Text of composers. */
+/** Begins the names of drafts. */
+const DRAFT = "draft.";
+/** Drafts that are kept; the oldest goes. */
+const MOST_DRAFTS = 100;
+
+/** Text of composers, comments and fields. It is on this device until it is sent, also when the browser is closed. */
 export const drafts = {
-  get: (name) => kept(`draft.${name}`, ""),
-  set: (name, words) => keep(`draft.${name}`, words === "" ? null : words),
+  get: (name) => read(device, DRAFT + name, {}).text ?? "",
+  set: (name, words) => {
+    write(device, DRAFT + name, words === "" ? null : { text: words, at: Date.now() });
+    trim();
+  },
 };
+
+function trim() {
+  try {
+    const names = Object.keys(device()).filter((name) => name.startsWith(`rookery.${DRAFT}`));
+    if (names.length <= MOST_DRAFTS) return;
+    const ages = names.map((name) => [JSON.parse(device().getItem(name))?.at ?? 0, name]).sort(([one], [other]) => one - other);
+    for (const [, name] of ages.slice(0, names.length - MOST_DRAFTS)) device().removeItem(name);
+  } catch {
+    // What cannot be read is not kept here.
+  }
+}
+
+/** Forgets everything, because the device is given back. */
+export function forget() {
+  for (const store of [tab, device]) {
+    try {
+      for (const name of Object.keys(store())) if (name.startsWith("rookery.")) store().removeItem(name);
+    } catch {
+      // Nothing was kept.
+    }
+  }
+}
 
 /** Preferences: the daemon keeps them for this kind of face; what it refuses is kept on this device. */
 export class Prefs {
@@ -58,5 +88,6 @@ export class Prefs {
   async load() {
     const found = await this.app.call(PREFS, { get: true }).catch(() => null);
     Object.assign(this.shared, found?.prefs ?? {});
+    this.app.emit("prefs", this.shared);
   }
 }

@@ -3,6 +3,8 @@
 
 import { pressOf } from "./keymap.js";
 
+/** The mode of a terminal whose program speaks the kitty protocol. */
+const HEARS_RELEASES = 32;
 const TYPED = { enter: "\r", tab: "\t", backspace: "\x7f", escape: "\x1b" };
 
 /** Chords that belong to the browser: its inspector and its zoom. */
@@ -35,6 +37,11 @@ export class Keys {
     this.isPrefixed = false;
     this.composing = false;
     this.ended = null;
+    /** Keys that are down and were a program's: its terminal, if it asked to hear of releases. */
+    this.held = new Map();
+    /** The key after the prefix, while it is down. */
+    this.spent = null;
+    window.addEventListener("blur", () => this.held.clear());
     window.addEventListener("keydown", (event) => this.down(event), true);
     window.addEventListener("keyup", (event) => this.up(event), true);
     document.addEventListener("paste", (event) => this.pasted(event));
@@ -70,6 +77,9 @@ export class Keys {
     if (isModifier(event)) return;
     if (app.state !== "open") return this.downWhileAway(event, press);
     if (!press) return this.toField(event);
+    // Held on, the prefix and the key after it are nothing more.
+    if (event.repeat && (this.isPrefixed || this.spent === keyName(event))) return take(event);
+    this.spent = null;
     if (app.overlay.key(event, press)) return take(event);
     if (this.isPrefixed) return this.afterPrefix(event, press);
     if (app.keymap.isPrefix(press) && !app.overlay.isAsking()) {
@@ -105,6 +115,7 @@ export class Keys {
   afterPrefix(event, press) {
     take(event);
     const { app } = this;
+    this.spent = keyName(event);
     this.setPrefixed(false);
     if (app.keymap.isPrefix(press)) {
       if (app.isTyping()) app.type.key(app.target, press);
@@ -155,8 +166,12 @@ export class Keys {
     }
     if (app.copyMode?.key(event, press)) return take(event);
     take(event);
+    // What was pressed for something else, such as a chord, types nothing while it is held on.
+    if (event.repeat && !this.held.has(keyName(event))) return;
     if (!isModifierOnly(press)) app.selection.clear();
     this.focus();
+    const hears = ((app.term(app.target)?.modes ?? 0) & HEARS_RELEASES) !== 0;
+    this.held.set(keyName(event), hears ? app.target : null);
     app.type.key(app.target, press);
   }
 
@@ -175,11 +190,15 @@ export class Keys {
     this.app.refuse();
   }
 
+  /** The program that was told of a press, and no other, is told of the release. */
   up(event) {
-    const term = this.app.term(this.app.terminal);
-    if (!term || (term.modes & 32) === 0 || document.activeElement !== this.field || this.composing) return;
+    const t = this.held.get(keyName(event)) ?? null;
+    this.held.delete(keyName(event));
+    if (this.spent === keyName(event)) this.spent = null;
+    const term = t === null ? null : this.app.term(t);
+    if (!term || term.ended || (term.modes & HEARS_RELEASES) === 0 || this.app.state !== "open") return;
     const press = pressOf(event);
-    if (press && this.app.state === "open" && !this.isPrefixed) this.app.type.key(this.app.terminal, press);
+    if (press) this.app.type.key(t, press);
   }
 
   /** What came into the field without a key that was handled: dictation, a phone, an input method. */
@@ -232,6 +251,11 @@ export class Keys {
 function take(event) {
   event.preventDefault();
   event.stopPropagation();
+}
+
+/** Which key it is, whatever it types by now. */
+function keyName(event) {
+  return event.code || event.key;
 }
 
 function isModifier(event) {

@@ -8,7 +8,14 @@ const RETRIES = [20, 1000];
 /** Characters that are remembered of what may not have arrived. */
 const MOST_TEXT = 4096;
 
-/** A refusal of the daemon, or code 0 while it is away. */
+/** The codes of calls that the daemon did not answer: what it never had, and what it may have done. */
+export const NOT_SENT = 0;
+export const NO_ANSWER = 1;
+/** Close codes: the device is not known any more, and it did what it has no rights to. */
+const REVOKED = 4401;
+const BEYOND_RIGHTS = 4403;
+
+/** A refusal of the daemon, or one of these codes. */
 export class LinkError extends Error {
   constructor(code, message, data) {
     super(message);
@@ -50,7 +57,7 @@ export class Inputs {
 
 /**
  * One viewer. `handlers`: `params()` → params of `open`; `opened(result)`, `changed(frame, changed)`,
- * `lost({bye, code, unsent, text, retryAt})`, `refused(error)`, `entry()` → Promise of `"in"`, `"out"`,
+ * `lost({bye, code, unsent, text, unanswered})` with the methods that no answer came to, `refused(error)`, `entry()` → Promise of `"in"`, `"out"`,
  * `"unsure"` or `"away"`: whether this device is known.
  */
 export class Link {
@@ -114,7 +121,7 @@ export class Link {
       this.pause = RETRIES[0];
       this.handlers.opened(opened);
     } catch (error) {
-      if (socket !== this.socket || error.code === 0) return;
+      if (socket !== this.socket || isUnanswered(error)) return;
       this.isWanted = false;
       this.handlers.refused(error);
       socket.close(1000);
@@ -168,7 +175,9 @@ export class Link {
     this.socket = null;
     const wasOpen = this.isOpen;
     this.isOpen = false;
-    for (const call of this.calls.values()) call.reject(away());
+    // Each was sent. Whether it came, and what came of it, is not known; none is ever sent again.
+    const unanswered = [...this.calls.values()].map((call) => call.method);
+    for (const call of this.calls.values()) call.reject(new LinkError(NO_ANSWER, "no answer came: the connection broke"));
     this.calls.clear();
     if (!this.isWanted) return;
     const lost = wasOpen ? this.inputs.lose() : { unsent: 0, text: "" };
@@ -176,15 +185,20 @@ export class Link {
     // Two pages that take each other's place would do so for ever.
     const isReplaced = code === 4409;
     if (isReplaced) this.isWanted = false;
-    this.handlers.lost({ bye: isReplaced ? "replaced" : this.bye, code, wasOpen, ...lost });
+    this.handlers.lost({ bye: isReplaced ? "replaced" : this.bye, code, wasOpen, unanswered, ...lost });
     if (isReplaced) return;
+    if (code === BEYOND_RIGHTS) {
+      this.isWanted = false;
+      this.handlers.refused(new LinkError(BEYOND_RIGHTS, "This device has no rights to what the page did."));
+      return;
+    }
     // A page cannot see why a WebSocket was refused, so it asks. Where nothing can be told, one that failed may
     // have met a daemon that was only starting, and two did not.
     const entry = wasOpen ? "in" : await this.handlers.entry();
     this.doubts = entry === "unsure" ? this.doubts + 1 : 0;
-    if (code === 4401 || entry === "out" || this.doubts > 1) {
+    if (code === REVOKED || entry === "out" || this.doubts > 1) {
       this.isWanted = false;
-      this.handlers.refused(new LinkError(4401, "this device is not known"));
+      this.handlers.refused(new LinkError(REVOKED, "this device is not known"));
       return;
     }
     if (!this.isWanted || this.socket) return;
@@ -196,7 +210,7 @@ export class Link {
     this.lastCall += 1;
     const id = this.lastCall;
     return new Promise((resolve, reject) => {
-      this.calls.set(id, { resolve, reject });
+      this.calls.set(id, { method, resolve, reject });
       socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
   }
@@ -222,5 +236,10 @@ export class Link {
 }
 
 function away() {
-  return new LinkError(0, "not sent: the daemon is away");
+  return new LinkError(NOT_SENT, "not sent: the daemon is away");
+}
+
+/** Whether the daemon said nothing to a call, and the page cannot know what became of it. */
+export function isUnanswered(error) {
+  return error?.code === NOT_SENT || error?.code === NO_ANSWER;
 }

@@ -3,7 +3,7 @@
 
 import { add, button, clear, h, keyed, text } from "./dom.js";
 import { isField } from "./keys.js";
-import { Guard, guardOf } from "./pages/guard.js";
+import { Guard, READ_FIRST, guardOf } from "./pages/guard.js";
 
 const TOAST_MS = 5000;
 const MOST_TOASTS = 5;
@@ -48,7 +48,8 @@ export class Overlay {
     if (!this.question || this.dialog.contains(event.target)) return false;
     const isEnter = event.key === "Enter" && !this.question.decides;
     if ((isEnter && !event.repeat) || event.key === "Escape") {
-      this.answer(isEnter ? {} : null);
+      if (!isEnter) this.answer(null);
+      else if (this.mayAnswer(event)) this.answer({});
       return true;
     }
     // The keyboard was elsewhere: the question gets it, and the key does nothing.
@@ -72,13 +73,14 @@ export class Overlay {
     }
   }
 
-  /** Asks; gives null for no, else what was filled in and chosen. One that `decides` about requests takes a yes
-      only from its own button, and only after the guard. */
+  /** Asks; gives null for no, else what was filled in and chosen. A question that is `guarded` takes a yes only
+      after the guard, since it may lie where something else was tapped; one that `decides` about requests takes it
+      from its own button only. */
   ask(question) {
     if (this.question) this.answer(null);
     return new Promise((resolve) => {
       const field = question.field ? h("input", { class: "field", type: "text", value: question.field.value ?? "", placeholder: question.field.placeholder ?? "", aria: { label: question.field.label ?? question.title } }) : null;
-      const yes = button(question.yes ?? "Yes", (event) => (!question.decides || this.guard.passes(event)) && this.answer({}), { id: "yes", class: `button ${question.danger ? "danger" : "primary"}` });
+      const yes = button(question.yes ?? "Yes", (event) => this.mayAnswer(event) && this.answer({}), { id: "yes", class: `button ${question.danger ? "danger" : "primary"}` });
       const no = button(question.no ?? "No", () => this.answer(null), { id: "no" });
       const choices = (question.choices ?? []).map(([key, label]) => button([h("kbd", {}, key), ` ${label}`], () => this.answer({ choice: label, key }), { class: "button choice" }));
       // What is only told can be closed and nothing else.
@@ -99,6 +101,14 @@ export class Overlay {
     });
   }
 
+  /** Whether a yes counts that was given by this event. */
+  mayAnswer(event) {
+    const { decides, guarded } = this.question ?? {};
+    if ((!decides && !guarded) || this.guard.passes(event)) return true;
+    this.app.toast("info", READ_FIRST);
+    return false;
+  }
+
   answer(answer) {
     const { question } = this;
     if (!question) return;
@@ -115,7 +125,7 @@ export class Overlay {
     const choice = this.question?.choices?.find(([key]) => key === event.key);
     if (event.key === "Escape") this.answer(null);
     else if (event.key === "Enter" && event.repeat) event.preventDefault();
-    else if (event.key === "Enter" && !this.question?.decides && document.activeElement?.id !== "no" && !document.activeElement?.classList.contains("choice")) this.answer({});
+    else if (event.key === "Enter" && !this.question?.decides && document.activeElement?.id !== "no" && !document.activeElement?.classList.contains("choice")) this.mayAnswer(event) && this.answer({});
     else if (choice && !event.repeat && !isField(document.activeElement)) this.answer({ choice: choice[1], key: choice[0] });
     else if (event.key === "Tab") return this.trap(event, this.dialog);
     else return;
@@ -281,21 +291,30 @@ export class Overlay {
   }
 
   /** What is said while the daemon is away. */
-  lost({ unsent, lostText, draft, seconds, bye }) {
+  lost({ unsure, draft, seconds, bye }) {
     const element = document.getElementById("lost");
     const line = element.querySelector(".lost-next");
-    text(element.querySelector(".lost-why"), bye === "stopping" ? "It was stopped. `rookery up` starts it again." : bye === "replaced" ? "Another page took this place." : "Programs go on running.");
+    text(element.querySelector(".lost-why"), bye === "stopping" ? "It was stopped. `rookery web` starts it again." : bye === "replaced" ? "Another page took this place." : "Programs go on running.");
     text(line, bye === "replaced" ? "" : `connecting again, away ${seconds} s`);
     const first = [...draft].slice(0, 40).join("");
     text(document.getElementById("kept-draft"), draft === "" ? "" : `Your draft is kept: “${first}${first === draft ? "" : "…"}”`);
-    const told = document.getElementById("unsent");
-    text(told, unsent > 0 ? unsentLine(unsent, lostText) : "");
+    text(document.getElementById("unsent"), unsure);
   }
 }
 
-/** What may not have arrived, in one line. */
-export function unsentLine(unsent, lostText) {
-  if (lostText === "") return "";
-  const shown = JSON.stringify([...lostText].slice(0, 60).join(""));
-  return `${unsent} ${unsent === 1 ? "key" : "keys"} may not have arrived: ${shown}`;
+/** What a person does by calls; what only reads is asked for again and not told. */
+const DONE_BY = {
+  "rookery/requests/answer": "your decision",
+  "rookery/reviews/setStatus": "your decision",
+  "rookery/reviews/comment": "your comment",
+  "rookery/view/thread/send": "your message",
+  "rookery/view/thread/new": "your new thread",
+  "rookery/view/paste": "your paste",
+};
+
+/** What was sent and may not have arrived, in one line; empty if there is nothing. */
+export function unsureLine({ unsent = 0, text: typed = "", unanswered = [] }) {
+  const lines = [...new Set(unanswered.map((method) => DONE_BY[method]).filter(Boolean))].map((what) => `${what} may not have arrived`);
+  if (unsent > 0 && typed !== "") lines.push(`${unsent} ${unsent === 1 ? "key" : "keys"} may not have arrived: ${JSON.stringify([...typed].slice(0, 60).join(""))}`);
+  return lines.join("; ");
 }

@@ -240,8 +240,18 @@ class Phone {
     };
     view.addEventListener("resize", fit);
     view.addEventListener("scroll", fit);
-    document.addEventListener("focusin", fit);
-    document.addEventListener("focusout", () => setTimeout(fit));
+    // What is pressed takes the keyboard from a field before it is clicked: it must not move away meanwhile.
+    let isPressed = false;
+    const later = () => setTimeout(() => isPressed || fit());
+    for (const [name, is] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) {
+      const pressed = () => {
+        isPressed = is;
+        later();
+      };
+      document.addEventListener(name, pressed, true);
+    }
+    document.addEventListener("focusin", later);
+    document.addEventListener("focusout", later);
     fit();
   }
 

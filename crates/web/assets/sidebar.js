@@ -19,6 +19,7 @@ export class Sidebar {
     this.element.addEventListener("mousedown", (event) => event.target.tagName !== "INPUT" && event.preventDefault());
     this.edge.addEventListener("pointerdown", (event) => this.drag(event));
     this.width = null;
+    app.on("prefs", () => this.place());
   }
 
   update(scene) {
@@ -26,7 +27,7 @@ export class Sidebar {
     const { sidebar, page, panes, status } = this.app.scene;
     if (!sidebar) return;
     document.documentElement.toggleAttribute("data-collapsed", sidebar.collapsed);
-    this.setWidth(this.width ?? this.app.prefs.local.get("sidebar", null) ?? (sidebar.width > 60 ? sidebar.width : 220));
+    this.place();
     const waiting = status?.waiting ?? sidebar.projects.reduce((sum, project) => sum + project.waiting, 0);
     this.count.hidden = waiting === 0;
     text(this.count, String(waiting));
@@ -36,8 +37,11 @@ export class Sidebar {
     if (!rows.some((row) => row.tabIndex === 0) && rows[0]) rows[0].tabIndex = 0;
   }
 
-  setWidth(width) {
-    document.documentElement.style.setProperty("--side", `${Math.max(WIDTHS[0], Math.min(WIDTHS[1], width))}px`);
+  /** As wide as the person made it, on whichever page of this device; else as the daemon has it. */
+  place() {
+    const usual = this.app.scene.sidebar?.width > 60 ? this.app.scene.sidebar.width : 220;
+    const width = this.width ?? (Number(this.app.prefs.get("sidebar")) || usual);
+    document.documentElement.style.setProperty("--side", `${within(width)}px`);
   }
 
   makeProject() {
@@ -162,11 +166,20 @@ export class Sidebar {
   drag(event) {
     event.preventDefault();
     this.edge.setPointerCapture(event.pointerId);
-    const move = (now) => this.setWidth((this.width = Math.round(now.clientX)));
+    const { left } = this.element.getBoundingClientRect();
+    const move = (now) => {
+      this.width = within(Math.round(now.clientX - left));
+      this.place();
+    };
     this.edge.addEventListener("pointermove", move);
     this.edge.addEventListener("pointerup", () => {
       this.edge.removeEventListener("pointermove", move);
-      if (this.width !== null) this.app.prefs.local.set("sidebar", this.width);
+      if (this.width !== null) this.app.prefs.set("sidebar", this.width);
+      this.width = null;
     }, { once: true });
   }
+}
+
+function within(width) {
+  return Math.max(WIDTHS[0], Math.min(WIDTHS[1], width));
 }

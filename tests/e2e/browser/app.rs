@@ -92,4 +92,60 @@ fn it_starts_without_a_daemon_and_comes_back_by_itself() {
     page.until_hidden("#lost");
     let ahead = "return [...document.querySelectorAll('link[rel=modulepreload]')].some(l => l.href.endsWith('/pages/card.js'))";
     assert_eq!(page.js(ahead, &[]), true, "modules are loaded ahead");
+    // What is kept has its build in its address, and nothing that the daemon said is among it.
+    let kept = "const done = arguments[0]; (async () => { const all = [];
+            for (const name of await caches.keys()) for (const request of await (await caches.open(name)).keys()) all.push(new URL(request.url).pathname);
+            done(all) })()";
+    let kept = page.js_later(kept, &[]);
+    let build = page.js("return window.rookery.version.build", &[]);
+    let below = format!("/a/{}/", build.as_str().unwrap());
+    let kept: Vec<_> = kept.as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(kept.contains(&format!("{below}pages/card.js").as_str()), "{kept:?}");
+    assert!(kept.iter().all(|path| path.starts_with(&below)), "{kept:?}");
+}
+
+/// The worker of a browser without a screen is not reached by clicks on notifications: its own code is run beside
+/// the page, with what it calls kept.
+#[test]
+fn a_click_on_a_notification_leads_to_a_page_that_is_open_or_begins_one() {
+    let page = phone(TestDaemon::start(), "full");
+    let root = page.project("api");
+    let thread = page.ask(&root, "Touch", "touch made");
+    let item = page.until(
+        "it is listed",
+        "return document.querySelector('#inbox [data-item]')?.dataset.item ?? ''",
+        &[],
+    );
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/web/assets");
+    let worker = std::fs::read_to_string(assets.join("sw.js")).unwrap();
+    let script = format!(
+        "const [place, isOpen, done] = arguments; const told = [], heard = {{}};
+         const known = {{url: location.origin + '/', postMessage: message => told.push(message), focus: async () => told.push('focus')}};
+         const self = {{location, skipWaiting() {{}}, addEventListener: (name, run) => (heard[name] = run),
+             clients: {{claim() {{}}, matchAll: async () => (isOpen ? [known] : []), openWindow: async address => told.push(address)}}}};
+         {worker}
+         let waits; const notification = {{data: {{place}}, close: () => told.push('close')}};
+         heard.notificationclick({{notification, waitUntil: work => (waits = work)}});
+         waits.then(() => done(told));"
+    );
+    let place = json!({"page": "inbox", "item": item});
+    let open = page.js_later(&script, &[place.clone(), json!(true)]);
+    assert_eq!(open, json!(["close", {"go": place}, "focus"]));
+    let begun = page.js_later(&script, &[place, json!(false)]);
+    assert_eq!(begun[0], "close");
+    let address = begun[1].as_str().unwrap().to_owned();
+    page.go("about:blank");
+    page.go(&format!("{}{address}", page.url));
+    page.until_open();
+    page.until_page("card");
+    page.until_says("#card-what", "touch made");
+    // What the worker tells a page that is open leads there as well.
+    crate::phone::tap(&page, "#bar [data-go='inbox']");
+    page.until_page("inbox");
+    let message =
+        "navigator.serviceWorker.dispatchEvent(new MessageEvent('message', {data: arguments[0]}))";
+    page.js(message, &[open[1].clone()]);
+    page.until_page("card");
+    page.until_says("#card-what", "touch made");
+    assert_eq!(page.waiting(&thread).len(), 1);
 }

@@ -88,6 +88,7 @@ fn a_denial_takes_its_reason_to_the_agent() {
     page.pass_guard();
     page.click("#deny");
     page.until_at("#deny-reason");
+    page.pass_guard();
     page.type_line("not on a friday");
     page.until_settled(&thread);
     page.until_says("#card-state", "denied");

@@ -191,3 +191,79 @@ fn names_of_everything_stay_text() {
     let buttons = page.js("return [...document.querySelectorAll('button')].filter(b => b.checkVisibility() && b.textContent.trim() === 'Approve').length", &[]);
     assert_eq!(buttons, 0);
 }
+
+#[test]
+fn a_card_whose_text_is_that_of_our_buttons_has_no_more_of_them() {
+    let page = Page::open();
+    let root = page.project("api");
+    let words = "Approve\nDeny\nApprove and remember\n[Deny…]    [Approve]";
+    let thread = page.ask(&root, "Approve", words);
+    page.open_inbox(1);
+    page.until_shown("#approve");
+    page.until_says("#card-what", "Approve and remember");
+    for (label, id) in [("Approve", "approve"), ("Deny", "deny"), ("Remember…", "remember")] {
+        let script = "return [...document.querySelectorAll('button, a, [role=button], [tabindex=\"0\"]')].filter(b => b.checkVisibility() && b.textContent.trim() === arguments[0]).map(b => b.id)";
+        assert_eq!(page.js(script, &[json!(label)]), json!([id]));
+    }
+    // Whoever clicks on what only looks like one decides nothing.
+    page.pass_guard();
+    page.click("#card-what");
+    page.moment();
+    assert_eq!(page.waiting(&thread).len(), 1);
+    assert_nothing_made(&page, "card");
+}
+
+/// Has the page take parts of a scene as if the daemon had sent them; its next frame shows that they are not its own.
+fn pretend(page: &Page, make: &str) {
+    let script = format!(
+        "const m = window.rookery.mirror(), many = (count, make) => Array.from({{length: count}}, (_, at) => make(at));
+         const scene = (() => {{ {make} }})();
+         const message = {{jsonrpc: '2.0', method: 'rookery/view/frame', params: {{n: m.n + 1, scene}}}};
+         window.socket.dispatchEvent(new MessageEvent('message', {{data: JSON.stringify(message)}}))"
+    );
+    page.js(&script, &[]);
+}
+
+#[test]
+fn a_world_that_is_full_leaves_the_page_usable() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.js("const send = WebSocket.prototype.send; WebSocket.prototype.send = function (text) { window.socket = this; return send.call(this, text) }; window.rookery.resync()", &[]);
+    page.moment();
+    pretend(
+        &page,
+        "const tab = at => ({id: 100000 + at, title: `tab ${at} ${'x'.repeat(at % 97 === 0 ? 65536 : 0)}`, mood: 'quiet', badge: false});
+         const groups = many(2000, at => ({id: 100000 + at, focused: 100000 + at, tabs: [tab(at)]}));
+         return {strip: {...m.scene.strip, groups: [...m.scene.strip.groups, ...groups]}}",
+    );
+    let pills = "return document.querySelectorAll('#tabs [role=tab]').length";
+    page.until("all tabs are there", &format!("{pills} > 2000"), &[]);
+    let sideways = "return document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll('.tab')].every(t => t.getBoundingClientRect().height < 40)";
+    assert_eq!(page.js(sideways, &[]), true);
+    page.type_line("echo st''ill-here");
+    page.until_row(shell, "still-here");
+    // What the daemon says is what counts.
+    page.js("window.rookery.resync()", &[]);
+    page.until("only what is there is shown", &format!("{pills} === 1"), &[]);
+    page.chord(&[key::CTRL, key::ALT, 'o']);
+    page.until_page("inbox");
+    page.moment();
+    pretend(
+        &page,
+        "const row = at => ({item: `item-${at}`, category: 'informational', kind: 'completed', session: null, sessionTitle: `session ${at}`, title: 'x'.repeat(65536), subtitle: '<b>', source: 'roost', at: Date.now(), deferred: false});
+         return {inbox: {total: 10000, from: 0, categories: {informational: 10000}, rows: many(200, row)}}",
+    );
+    page.until_says("#inbox-count", "10000 to know · the first 200");
+    page.until(
+        "they are listed",
+        "return document.querySelectorAll('#inbox [data-item]').length === 200",
+        &[],
+    );
+    assert_nothing_made(&page, "inbox");
+    page.type_keys("G");
+    let last = "const rows = [...document.querySelectorAll('#inbox [data-item]')], b = rows.at(-1).getBoundingClientRect(), l = document.getElementById('inbox').getBoundingClientRect(); return b.bottom <= l.bottom + 1 && b.top >= l.top - 1";
+    page.until("the last is reached", last, &[]);
+    page.js("window.rookery.resync()", &[]);
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_page("workspace");
+}

@@ -322,6 +322,60 @@ fn copy_mode_moves_selects_searches_and_copies() {
 }
 
 #[test]
+fn a_program_hears_of_releases_of_its_own_keys_only() {
+    let page = Page::open();
+    // All keys as codes, with their kind.
+    let script = "stty raw -echo; printf '\\033[>11uready\\r\\n'; exec cat -v";
+    let terminal = page.program(&["sh", "-c", script], "ready");
+    let modes = "return (Object.values(window.rookery.mirror().terms)[0].modes & 32) === 32";
+    page.until("the modes are known", modes, &[]);
+    page.type_keys("a");
+    page.until_row(terminal, "^[[97;1:3u");
+    // Neither those of chords, nor of the key after the prefix, nor of what has the keyboard meanwhile.
+    page.after_prefix('y');
+    page.until_says("#message", "nothing is selected");
+    page.chord(&[key::CTRL, key::ALT, 'p']);
+    page.until_shown("#palette [role='option']");
+    page.type_keys(&ESCAPE.to_string());
+    page.until_hidden("#palette");
+    until_at(&page, terminal);
+    page.type_keys("b");
+    page.until_row(terminal, "^[[98;1:3u");
+    let got = page.rows(terminal).concat();
+    assert_eq!(got.matches(":3u").count(), 2, "{got}");
+    assert!(!got.contains("^[[121") && !got.contains("^[[27"), "{got}");
+}
+
+/// A key of a keyboard as Chromium gets it: pressed, held on, or let go.
+fn hold(page: &Page, sign: char, kind: &str, is_repeat: bool) {
+    let upper = sign.to_ascii_uppercase();
+    let text = if kind == "keyDown" { sign.to_string() } else { String::new() };
+    let params = json!({"type": kind, "key": sign.to_string(), "code": format!("Key{upper}"),
+        "windowsVirtualKeyCode": u32::from(upper), "text": text, "unmodifiedText": text, "autoRepeat": is_repeat});
+    page.cdp("Input.dispatchKeyEvent", params);
+}
+
+#[test]
+fn a_key_that_is_held_after_the_prefix_types_nothing() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.chord(&[key::CTRL, '\\']);
+    page.until_shown("#which");
+    hold(&page, 'y', "keyDown", false);
+    page.until_says("#message", "nothing is selected");
+    for _ in 0..3 {
+        hold(&page, 'y', "keyDown", true);
+    }
+    hold(&page, 'y', "keyUp", false);
+    // One that is the program's goes on while it is held.
+    hold(&page, 'z', "keyDown", false);
+    hold(&page, 'z', "keyDown", true);
+    hold(&page, 'z', "keyUp", false);
+    page.type_keys("!");
+    page.until_row(shell, "ready$ zz!");
+}
+
+#[test]
 fn a_program_that_asks_for_all_keys_gets_them_and_bracketed_pastes_are_not_asked_about() {
     let page = Page::open();
     let script = "stty raw -echo; printf '\\033[>1u\\033[?2004hready\\r\\n'; exec cat -v";

@@ -147,6 +147,98 @@ fn both_mirrors_come_to_the_same() {
     assert!(noticed > 10, "only {noticed} of 30 were damaged");
 }
 
+/// The rows of all terminals as the page draws them: number, and from the left the style, text and cells of each part.
+fn drawn(page: &Page, opened: &Value, frames: &[Value]) -> Value {
+    let script = "const [opened, frames, done] = arguments;
+        const address = name => document.querySelector('script[src]').getAttribute('src').replace('app.js', name);
+        Promise.all([import(address('mirror.js')), import(address('grid.js'))]).then(([{Mirror}, {Metrics, paintRow}]) => {
+            const mirror = new Mirror(opened);
+            for (const frame of frames) mirror.apply(frame);
+            const styles = {rules: new Map(), name: id => `s${id}`}, metrics = new Metrics('monospace', 14);
+            const partsOf = row => {
+                const element = document.createElement('div'), parts = [];
+                paintRow(element, row, styles, metrics);
+                const add = (style, text, cells) => {
+                    const last = parts.at(-1);
+                    if (last?.[0] === style) [last[1], last[2]] = [last[1] + text, last[2] + cells];
+                    else if (text !== '') parts.push([style, text, cells]);
+                };
+                const walk = (node, style) => {
+                    if (node.nodeType === Node.TEXT_NODE) add(style, node.data, [...node.data].length);
+                    else if (node.dataset.cells) add(style, node.textContent, Number(node.dataset.cells));
+                    else for (const child of node.childNodes) walk(child, Number(node.className.slice(1)));
+                };
+                for (const node of element.childNodes) walk(node, 0);
+                return [row[0], parts];
+            };
+            const rowsOf = term => [...term.rows.values()].sort((a, b) => a[0] - b[0]).map(partsOf);
+            done(Object.fromEntries([...mirror.terms].map(([t, term]) => [t, rowsOf(term)])));
+        }, error => done(String(error)))";
+    page.js_later(script, &[opened.clone(), json!(frames)])
+}
+
+/// The same from what the mirror in Rust holds.
+fn as_parts(row: &Value) -> Value {
+    let runs: Vec<u64> =
+        row[2].as_array().unwrap().iter().map(|part| part.as_u64().unwrap()).collect();
+    let mut styles: Vec<u64> = Vec::new();
+    for run in runs.chunks(2) {
+        styles.extend((0..run[0]).map(|_| run[1]));
+    }
+    while styles.last() == Some(&0) {
+        styles.pop();
+    }
+    let pieces = match &row[1] {
+        Value::Array(pieces) => pieces.clone(),
+        text => vec![text.clone()],
+    };
+    let clusters = pieces.iter().flat_map(|piece| match piece.as_str() {
+        Some(text) => text.chars().map(|sign| (sign.to_string(), 1)).collect(),
+        None => vec![(piece[0].as_str().unwrap().to_owned(), piece[1].as_u64().unwrap())],
+    });
+    let mut parts: Vec<(u64, String, u64)> = Vec::new();
+    let mut column = 0;
+    let blanks = std::iter::repeat_with(|| (" ".to_owned(), 1)).take(styles.len());
+    for (is_text, (text, cells)) in
+        clusters.map(|it| (true, it)).chain(blanks.map(|it| (false, it)))
+    {
+        // Blanks only fill what has a style behind the text.
+        if !is_text && column >= styles.len() {
+            break;
+        }
+        let style = styles.get(column).copied().unwrap_or(0);
+        column += usize::try_from(cells).unwrap();
+        match parts.last_mut() {
+            Some(last) if last.0 == style => {
+                last.1 += &text;
+                last.2 += cells;
+            }
+            _ => parts.push((style, text, cells)),
+        }
+    }
+    json!([row[0], parts])
+}
+
+#[test]
+fn the_page_draws_what_its_mirror_holds() {
+    let page = Page::open();
+    let Recording { opened, frames } = record(&page.daemon);
+    // Each state on the way, so that rows of every program are among them.
+    let (mut rows_seen, mut styled) = (0, 0);
+    for until in 1..=frames.len() {
+        let held = in_rust(&opened, &frames[..until]);
+        let mut expected = serde_json::Map::new();
+        for (t, term) in held["terms"].as_object().unwrap() {
+            let rows: Vec<Value> = term["rows"].as_array().unwrap().iter().map(as_parts).collect();
+            rows_seen += rows.len();
+            styled += rows.iter().filter(|row| row[1].as_array().unwrap().len() > 1).count();
+            expected.insert(t.clone(), json!(rows));
+        }
+        assert_eq!(drawn(&page, &opened, &frames[..until]), Value::Object(expected), "{until}");
+    }
+    assert!(styled > 0, "no row of {rows_seen} in {} frames had a style", frames.len());
+}
+
 /// Frames dropped, sent twice, in another order, or changed on their way.
 fn damage(frames: &[Value], random: &mut Random) -> Vec<Value> {
     let mut damaged: Vec<Value> = frames.to_vec();

@@ -52,7 +52,7 @@ pub(crate) fn tap(page: &Browser, selector: &str) {
 }
 
 /// A terminal that is shown on the phone.
-fn open_terminal(page: &Page, argv: &[&str], printed: &str) -> u64 {
+pub(crate) fn open_terminal(page: &Page, argv: &[&str], printed: &str) -> u64 {
     let client = page.daemon.client();
     let terminal = client.open(json!({"argv": argv}));
     client.wait_text(terminal, printed);
@@ -111,6 +111,7 @@ fn what_fits_its_row_is_approved_by_one_tap_after_the_guard() {
     tap(&page, "#inbox [data-act='deny']");
     page.until_shown("#dialog #yes");
     assert_eq!(page.waiting(&other).len(), 1);
+    page.pass_guard();
     tap(&page, "#dialog #yes");
     page.until_settled(&other);
     assert!(!root.join("other").exists());
@@ -316,6 +317,13 @@ fn ten_thousand_rows_scroll_under_a_finger() {
     }
     let filled = "const s = document.querySelector('.pane .scroller').getBoundingClientRect(); return [0.1, 0.5, 0.9].every(share => { const e = document.elementFromPoint(s.left + 20, s.top + s.height * share)?.closest('.row'); return !!e && /^row \\d+\\./.test(e.textContent) })";
     page.until("no row is blank", filled, &[]);
+    // From one end of the history to the other, each part of it is filled wherever the finger stops.
+    for part in (0..20).rev() {
+        let script = "const s = document.querySelector('.pane .scroller'); s.scrollTop = (s.scrollHeight - s.clientHeight) * arguments[0] / 20";
+        page.js(script, &[json!(part)]);
+        page.until("no row is blank", filled, &[]);
+    }
+    page.until_row(shown, "row 1.");
     let went_up = "const numbers = [...document.querySelectorAll('.row')].map(r => /^row (\\d+)\\./.exec(r.textContent)).filter(Boolean).map(m => Number(m[1])); return Math.min(...numbers) < 9900";
     page.until("it went up", went_up, &[]);
     page.daemon.client().write(shown, "\n");

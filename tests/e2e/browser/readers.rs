@@ -60,6 +60,80 @@ fn the_frame_has_its_roles_and_names() {
     assert!(told.iter().any(|(role, _)| role == "option"));
 }
 
+/// Role and name that the browser tells readers of an element.
+#[track_caller]
+fn spoken(page: &Page, selector: &str) -> (String, String) {
+    let found = json!({"expression": format!("document.querySelector({})", json!(selector))});
+    let object = page.cdp("Runtime.evaluate", found)["result"]["objectId"].clone();
+    assert!(object.is_string(), "there is no {selector}");
+    let params = json!({"objectId": object, "fetchRelatives": false});
+    let tree = page.cdp("Accessibility.getPartialAXTree", params);
+    let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
+    (text(&tree["nodes"][0]["role"]), text(&tree["nodes"][0]["name"]))
+}
+
+#[track_caller]
+fn assert_spoken(page: &Page, all: &[(&str, &str, &str)]) {
+    for (selector, role, name) in all {
+        page.until_shown(selector);
+        let told = spoken(page, selector);
+        assert_eq!((told.0.as_str(), told.1.as_str()), (*role, *name), "{selector}");
+    }
+}
+
+#[test]
+fn what_is_seldom_shown_has_its_role_and_name() {
+    let mut page = Page::open();
+    page.shell();
+    page.cdp("Accessibility.enable", json!({}));
+    page.after_prefix('/');
+    let find = [("#find", "search", "Find"), ("#find-text", "textbox", "Find text")];
+    assert_spoken(&page, &find);
+    assert_eq!(spoken(&page, "#find-count").0, "status");
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_hidden("#find");
+    page.chord(&[key::CTRL, key::ALT, 'p']);
+    assert_spoken(
+        &page,
+        &[("#palette", "dialog", "Commands"), ("#palette-query", "combobox", "Command")],
+    );
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_hidden("#palette");
+    for region in [("#alert", "alert"), ("#announce", "status")] {
+        assert_eq!(spoken(&page, region.0).0, region.1);
+    }
+    page.daemon.kill9();
+    page.until_state("lost");
+    assert_spoken(&page, &[("#lost", "status", "The daemon is away")]);
+    page.daemon.restart();
+    page.until_open();
+    let stranger = crate::chromium::Browser::start(crate::page::WIDE);
+    stranger.go(&page.url);
+    stranger.until_shown("#pair");
+    let form = "const f = document.querySelector('#pair'); return [f.tagName, f.getAttribute('aria-label')]";
+    assert_eq!(stranger.js(form, &[]), json!(["FORM", "Pair this device"]));
+}
+
+#[test]
+fn a_phone_has_its_roles_and_names() {
+    let page = crate::phone::phone(rookery_testkit::TestDaemon::start(), "full");
+    page.cdp("Accessibility.enable", json!({}));
+    assert_spoken(
+        &page,
+        &[("#bar", "navigation", "Main"), ("#bar [data-go='agents']", "button", "Agents")],
+    );
+    crate::phone::open_terminal(&page, &["sh", "-c", "echo here; exec cat"], "here");
+    let keys = [
+        ("#keybar", "toolbar", "Keys"),
+        ("#type", "textbox", "Type into the terminal"),
+        ("#keyboard", "button", "Keyboard"),
+        ("#keybar [data-key='esc']", "button", "Escape"),
+        ("#keybar [data-key='left']", "button", "Left"),
+        ("#fit", "button", "Fit to this screen"),
+    ];
+    assert_spoken(&page, &keys);
+}
+
 #[test]
 fn the_keyboard_reaches_every_part_and_leaves_it() {
     let page = Page::open();

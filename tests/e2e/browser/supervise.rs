@@ -10,7 +10,7 @@ use crate::chromium::key;
 use crate::page::Page;
 
 /// A project that is a repository with one commit.
-fn repository(page: &Page) -> PathBuf {
+pub(crate) fn repository(page: &Page) -> PathBuf {
     let root = page.project("api");
     git(&root, &["init", "-q", "-b", "main"]);
     std::fs::write(root.join("auth.rs"), "fn one() {}\nfn two() {}\nfn three() {}\n").unwrap();
@@ -19,7 +19,9 @@ fn repository(page: &Page) -> PathBuf {
     root
 }
 
-fn go(page: &Page, action: char, word: &str) {
+/// Goes to a page by its key.
+#[track_caller]
+pub(crate) fn go(page: &Page, action: char, word: &str) {
     page.after_prefix(action);
     page.until_page(word);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 
-use rookery_testkit::{Home, PATIENCE, TestDaemon, wait_until};
+use rookery_testkit::{Home, PATIENCE, TestDaemon, TestPty, rookery_binary, wait_until};
 use serde_json::{Value, json};
 
 use crate::web_link::{Site, turn_on};
@@ -90,6 +90,36 @@ fn a_person_reads_the_link_the_code_and_the_way_in() {
     assert!(refused.contains("--pair"), "{refused}");
     let refused = site.daemon.rookery(&["web", "rename", "none", "x"]).failure(1);
     assert!(refused.contains("no device has the id"), "{refused}");
+}
+
+#[test]
+fn a_terminal_shows_the_code_as_a_picture_and_says_how_others_get_in() {
+    let site = Site::start();
+    let show = |args: &[&str]| {
+        let all = [&["web", "--pair"], args].concat();
+        let mut pty = TestPty::spawn(site.daemon.home(), rookery_binary(), &all, (70, 120));
+        pty.wait_text("see docs/remote.md for certificates");
+        assert!(pty.wait_ended().success());
+        pty.text()
+    };
+    let shown = show(&[]);
+    let is_picture = |line: &&str| line.contains('█') || line.contains('▀') || line.contains('▄');
+    assert!(shown.lines().filter(is_picture).count() > 10, "{shown}");
+    let port = site.port;
+    for part in [
+        format!("link  {}/#pair=", site.origin()),
+        "code  ".to_owned(),
+        "either pairs one device, within 10 minutes".to_owned(),
+        "only this machine reaches that link".to_owned(),
+        format!("tailscale serve --bg {port}"),
+        "origins = [\"https://NAME.TAILNET.ts.net\"]".to_owned(),
+        format!("ssh -L {port}:127.0.0.1:{port} HOST"),
+        format!("http://localhost:{port}"),
+    ] {
+        assert!(shown.contains(&part), "{part}: {shown}");
+    }
+    let plain = show(&["--no-qr"]);
+    assert_eq!(plain.lines().filter(is_picture).count(), 0, "{plain}");
 }
 
 #[test]

@@ -213,8 +213,10 @@ async fn stop(json: bool) -> Outcome {
     let stopped: WebStopped = call(&client, WebStop).await?;
     match (json, stopped.stopped) {
         (true, _) => output::json(&stopped)?,
-        (false, true) => output::note("the page is no longer served; paired devices stay paired"),
-        (false, false) => output::note("the page was not served"),
+        (false, true) => output::note(
+            "the page is no longer served; paired devices stay paired, and `rookery web` serves it again",
+        ),
+        (false, false) => output::note("the page was not served; `rookery web` serves it"),
     }
     done()
 }

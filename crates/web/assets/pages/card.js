@@ -8,27 +8,25 @@
 import { button, clear, h } from "../dom.js";
 import { fileElement } from "../diff.js";
 import { prose } from "../prose.js";
-import { Guard, READ_FIRST, guardOf } from "./guard.js";
+import { Guard, READ_FIRST, guardOf, onReturn } from "./guard.js";
 import { isField } from "../keys.js";
+import { NO_ANSWER, isUnanswered } from "../link.js";
 import { attempt, clock, exactClock, failure, letter, plain, presses, words } from "./shown.js";
 
 /** Said before the end of a card was seen. */
 const AGAIN = "a again approves";
 /** The code of an answer to something that has changed meanwhile. */
 const CHANGED = -32011;
-/** What decides on a page that was hidden for longer is shown anew. */
-export const HIDDEN_MS = 60_000;
-
 /** Sends a decision; gives the result, or says why there is none. `changed` is called if it was about something else by now. */
 export async function answer(app, card, params, changed) {
   if (app.rights === "look") return app.toast("warn", "this device is read-only");
   try {
     return await app.call("rookery/requests/answer", { id: card.request, shown: card.digest, ...params });
   } catch (error) {
-    const text = error?.code === CHANGED ? "it changed: nothing was decided, read it again" : failure(error);
-    app.toast("error", text);
-    // What did not arrive has changed nothing.
-    if (error?.code !== 0) changed?.();
+    const why = { [CHANGED]: "it changed: nothing was decided, read it again", [NO_ANSWER]: "no answer came: it may have been decided, which is seen once the daemon is back" };
+    app.toast("error", why[error?.code] ?? failure(error));
+    // Without a daemon nothing can be read again; all of it is once there is one.
+    if (!isUnanswered(error)) changed?.();
     return undefined;
   }
 }
@@ -60,7 +58,6 @@ export class CardView {
   #question = 0;
   #answers = {};
   #own = "";
-  #hiddenAt = 0;
 
   constructor(app, options = {}) {
     this.#app = app;
@@ -79,7 +76,7 @@ export class CardView {
     this.#watchEnd();
     app.on("cards", (news) => this.news(news));
     app.on("open", () => this.reload());
-    document.addEventListener("visibilitychange", () => this.#visibility());
+    onReturn((isLong) => isLong && this.reload());
   }
 
   /** The card that is shown. */
@@ -152,11 +149,6 @@ export class CardView {
     this.#own = "";
     this.sheet.hidden = true;
     this.#say("");
-  }
-
-  #visibility() {
-    if (document.hidden) this.#hiddenAt = performance.now();
-    else if (this.#hiddenAt && performance.now() - this.#hiddenAt > HIDDEN_MS) this.reload();
   }
 
   #say(text, isLoud = false) {
@@ -442,11 +434,14 @@ export class CardView {
       if (event.key === "Enter" && event.repeat) event.preventDefault();
     });
     const back = button("Back", () => this.#endDenial(), { class: "button" });
-    const yes = h("button", { type: "submit", id: "deny-yes", class: "button danger decide" }, "Deny");
+    const press = (event) => event.detail > 0 && !this.#passes(event) && event.preventDefault();
+    const yes = h("button", { type: "submit", id: "deny-yes", class: "button danger decide", on: { click: press } }, "Deny");
     this.sheet.append(h("label", { for: "deny-reason" }, "Deny, because"), reason, h("div", { class: "sheet-buttons" }, back, yes));
     this.sheet.hidden = false;
     this.foot.hidden = true;
     this.#say("enter denies, esc does not");
+    // The sheet may lie where another button was tapped a moment ago; a key is not pressed by two taps.
+    if (event.type === "click") this.#guard.begin();
     // A phone's keyboard would hide what is decided by; there the field is tapped by who has a reason.
     if (!this.#app.isPhone()) reason.focus();
   }
@@ -460,7 +455,7 @@ export class CardView {
 
   #sendDenial(event) {
     event.preventDefault();
-    if (!event.isTrusted || this.#busy || !isPending(this.#card)) return;
+    if (!this.#passes(event)) return;
     const message = this.sheet.querySelector("#deny-reason").value.trim();
     this.#endDenial();
     void this.#answer(message ? { approved: false, message } : { approved: false });

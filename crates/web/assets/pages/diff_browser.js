@@ -42,13 +42,16 @@ export class DiffBrowser {
   /** Asks for the files of a review or checkpoint: params of `view/diff`. */
   async load(call, wanted) {
     const isSame = JSON.stringify(call) === JSON.stringify(this.#call);
-    const path = wanted ?? (isSame ? this.#files[this.#file]?.path : undefined);
     this.#call = call;
     const turn = ++this.#turn;
+    // A comment that is being written is kept as a draft, and goes on below its line.
+    const isWriting = isSame && this.lines.querySelector("#comment") !== null;
     if (!isSame) this.#show([], "…");
     const found = await attempt(this.#app, "rookery/view/diff", call);
     if (turn !== this.#turn) return;
     if (!found) return isSame ? undefined : this.#show([], "What differs could not be read.");
+    // The person may have gone to another file meanwhile.
+    const path = wanted ?? (isSame ? this.#files[this.#file]?.path : undefined);
     this.#show(found.files ?? []);
     await this.select(
       Math.max(
@@ -57,6 +60,7 @@ export class DiffBrowser {
       ),
       isSame ? this.#line : 0,
     );
+    if (isWriting && path === this.#files[this.#file]?.path) this.comment();
     this.#options.drawn?.();
   }
 
@@ -176,15 +180,25 @@ export class DiffBrowser {
 
   #watchPress() {
     let timer = 0;
+    let isLong = false;
     const end = () => clearTimeout(timer);
     this.lines.addEventListener("pointerdown", (event) => {
       if (event.pointerType !== "touch") return;
+      isLong = false;
       timer = setTimeout(() => {
+        isLong = true;
         this.#tap(event);
         this.comment();
       }, LONG_PRESS_MS);
     });
     for (const kind of ["pointerup", "pointercancel", "pointermove", "scroll"]) this.lines.addEventListener(kind, end);
+    // The end of a long press is no tap, which would take the keyboard from the field.
+    this.lines.addEventListener("touchend", (event) => {
+      if (!isLong) return;
+      isLong = false;
+      event.preventDefault();
+      this.lines.querySelector("#comment")?.focus();
+    });
     this.lines.addEventListener("dblclick", () => this.comment());
   }
 

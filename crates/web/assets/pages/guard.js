@@ -57,5 +57,24 @@ export class Guard {
   }
 }
 
+/** What decides on a page that was hidden for longer is shown anew. */
+const HIDDEN_MS = 60_000;
+
+/** Calls `run` whenever the page is seen again, and says whether it was hidden for long. The time of day counts as
+    well: while a device sleeps the other clock may stand still. */
+export function onReturn(run) {
+  const clocks = () => [performance.now(), Date.now()];
+  let since = null;
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      since = clocks();
+      return;
+    }
+    const isLong = since !== null && clocks().some((now, at) => now - since[at] > HIDDEN_MS);
+    since = null;
+    run(isLong);
+  });
+}
+
 /** How long the guard is, as the user set it. */
 export const guardOf = (app) => () => app.settings?.guard ?? 400;

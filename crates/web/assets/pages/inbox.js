@@ -4,8 +4,8 @@
 import { button, h, keyed } from "../dom.js";
 import { fileElement, lineCount } from "../diff.js";
 import { isField } from "../keys.js";
-import { CardView, HIDDEN_MS, answer, isPending, settledText } from "./card.js";
-import { Guard, READ_FIRST, guardOf } from "./guard.js";
+import { CardView, answer, isPending, settledText } from "./card.js";
+import { Guard, READ_FIRST, guardOf, onReturn } from "./guard.js";
 import { attempt, letter, moved, plain, presses, sessionPlace, words } from "./shown.js";
 
 /** Rows that are asked for. */
@@ -37,6 +37,7 @@ class Inbox {
   #selected = null;
   #index = 0;
   #wanted = null;
+  #asked = null;
   #openedAt = 0;
   #whole = false;
   #isShown = false;
@@ -73,13 +74,12 @@ class Inbox {
     app.on("cards", (news) => this.#settled(news));
     app.on("open", () => this.#small.clear());
     // Rows of a page that was hidden for long are read anew before they decide.
-    let hiddenAt = 0;
-    document.addEventListener("visibilitychange", () => {
-      if (document.hidden) hiddenAt = performance.now();
-      else if (hiddenAt && performance.now() - hiddenAt > HIDDEN_MS) this.#small.clear();
+    onReturn((isLong) => {
+      if (isLong) this.#small.clear();
       this.#redraw();
       void this.#fetchSmall();
     });
+    app.on("prefs", () => this.#takePrefs());
   }
 
   show(place) {
@@ -89,6 +89,7 @@ class Inbox {
     this.#wanted = place.item ?? null;
     if (isNew) {
       this.#openedAt = performance.now();
+      this.#asked = null;
       this.#select(null);
       this.#small.clear();
       this.#ask();
@@ -116,6 +117,14 @@ class Inbox {
   #ask() {
     void attempt(this.#app, "rookery/view/inbox", { from: 0, count: COUNT, all: this.#all });
     this.notes.setAttribute("aria-pressed", String(this.#all));
+  }
+
+  // What the daemon keeps of it may come after the page.
+  #takePrefs() {
+    const all = this.#app.prefs.get("inbox-all", false) === true;
+    if (all === this.#all) return;
+    this.#all = all;
+    if (this.#isShown) this.#ask();
   }
 
   #toggleAll() {
@@ -207,12 +216,21 @@ class Inbox {
     const isOpening = performance.now() < this.#openedAt + OPENING_MS;
     if (this.#wanted) {
       const at = this.#rows.findIndex((row) => row.item === this.#wanted);
-      if (at >= 0 && !this.card.card) this.#select(at);
-      else if (this.#app.isPhone() && this.#rows.length && !this.card.card) this.#gone();
+      if (at >= 0 && (!this.card.card || this.#asked === this.#wanted)) this.#select(at);
+      else if (at < 0 && !this.card.card) void this.#openUnlisted(this.#wanted);
+      if (at >= 0) this.#asked = null;
     } else if (isOpening && this.#rows.length && !this.#app.isPhone()) this.#select(0);
   }
 
-  // What a link or a notification led to is settled by now.
+  // What a link or a notification led to may only inform, or be settled by now, and so is not listed.
+  async #openUnlisted(item) {
+    if (this.#asked === item) return;
+    this.#asked = item;
+    await this.card.load({ item });
+    const isGone = this.#wanted === item && this.#selected !== item && !this.card.card && this.#app.state === "open";
+    if (isGone && this.#app.isPhone() && this.#isShown) this.#gone();
+  }
+
   #gone() {
     this.#wanted = null;
     this.#setWhole(false);
@@ -272,6 +290,7 @@ class Inbox {
   }
 
   #next() {
+    this.#wanted = null;
     this.card.clear();
     this.#deselect();
     if (this.#app.isPhone()) return this.#leaveWhole();
@@ -298,10 +317,11 @@ class Inbox {
   }
 
   async #dismiss() {
-    const row = this.#row();
-    if (!row) return;
-    if (row.request) return this.#app.toast("warn", "a request is decided, not dismissed");
-    if (await attempt(this.#app, "rookery/queue/resolve", { id: row.item })) {
+    const shown = this.#row() ?? this.card.card;
+    if (!shown?.item) return;
+    if (shown.request) return this.#app.toast("warn", "a request is decided, not dismissed");
+    if (await attempt(this.#app, "rookery/queue/resolve", { id: shown.item })) {
+      this.#wanted = null;
       this.#select(null);
       this.#leaveWhole();
     }
@@ -378,6 +398,7 @@ class Inbox {
       yes: "Deny",
       no: "Back",
       danger: true,
+      guarded: true,
       field: { label: "Reason", placeholder: "Reason for the agent, if you like" },
     });
     if (!said) return;

@@ -3,7 +3,7 @@
 
 import { button, h } from "../dom.js";
 import { DiffBrowser } from "./diff_browser.js";
-import { Guard, READ_FIRST, guardOf } from "./guard.js";
+import { Guard, READ_FIRST, guardOf, onReturn } from "./guard.js";
 import { isField } from "../keys.js";
 import { attempt, letter, lined, plain, presses, words } from "./shown.js";
 
@@ -16,11 +16,15 @@ class Review {
   #id = null;
   #info = null;
   #turn = 0;
+  #isShown = false;
   #guard;
 
   constructor(app, element) {
     this.#app = app;
     this.#guard = new Guard(guardOf(app));
+    // What was not seen for long, or may have changed while the daemon was away, is read anew before it is decided.
+    onReturn((isLong) => isLong && this.#reload());
+    app.on("open", () => this.#reload());
     this.title = h("h1", {});
     this.facts = h("span", { class: "dim" });
     this.state = h("span", { class: "chip", id: "review-state" });
@@ -58,6 +62,7 @@ class Review {
   }
 
   show(place) {
+    this.#isShown = true;
     this.#guard.shut();
     if (place.review !== this.#id) {
       this.#id = place.review;
@@ -70,14 +75,23 @@ class Review {
   update() {}
 
   hide() {
+    this.#isShown = false;
     this.#guard.shut();
     this.#turn += 1;
+  }
+
+  #reload() {
+    if (!this.#isShown || !this.#id) return;
+    this.#guard.shut();
+    void this.#load();
   }
 
   async #load(file) {
     const turn = ++this.#turn;
     const info = await attempt(this.#app, "rookery/reviews/get", { id: this.#id });
-    if (turn !== this.#turn || !info) return;
+    if (turn !== this.#turn) return;
+    // While the daemon is away the picture stays, and what is pressed is refused.
+    if (!info) return this.#guard.begin();
     this.#take(info);
     await this.diff.load({ review: this.#id }, file);
     this.diff.comments = this.#info.comments ?? [];
@@ -143,7 +157,7 @@ class Review {
   async #requestChanges(event) {
     if (!this.#passes(event)) return;
     if ((this.#info.comments ?? []).length === 0) {
-      const said = await this.#app.ask({ title: "What should change?", yes: "Request changes", field: { label: "Comment for the agent" } });
+      const said = await this.#app.ask({ title: "What should change?", yes: "Request changes", guarded: true, field: { label: "Comment for the agent" } });
       if (!said?.text?.trim()) return;
       if (!(await this.#comment(undefined, undefined, said.text.trim()))) return;
     }

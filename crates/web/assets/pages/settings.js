@@ -2,6 +2,7 @@
 // file, which is named. Themes and fonts are previewed while the person moves through them.
 
 import { button, clear, h } from "../dom.js";
+import { forget } from "../kept.js";
 import { failure, moved, plain, presses, words } from "./shown.js";
 
 /** Keys of `config.conf` that faces heed: key, name, member of the settings, what may stand there. */
@@ -210,6 +211,7 @@ class Settings {
     try {
       await fetch("/logout", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}", credentials: "same-origin" });
     } finally {
+      forget();
       location.reload();
     }
   }

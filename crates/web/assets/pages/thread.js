@@ -4,6 +4,7 @@
 import { button, clear, h } from "../dom.js";
 import { CardView } from "./card.js";
 import { Composer } from "./composer.js";
+import { NO_ANSWER } from "../link.js";
 import { attempt, failure, plain, presses, words } from "./shown.js";
 import { ItemView } from "./thread_items.js";
 
@@ -438,7 +439,7 @@ class Thread {
       await this.#app.call("rookery/view/thread/send", images.length ? { thread: this.#thread, text, images } : { thread: this.#thread, text });
     } catch (error) {
       said.remove();
-      this.#app.toast("error", failure(error));
+      this.#app.toast("error", error?.code === NO_ANSWER ? "your message may not have arrived; it is still in the field" : failure(error));
       return false;
     }
     this.#toEnd();

@@ -3,6 +3,7 @@
 
 import { button, clear, h } from "../dom.js";
 import { Composer } from "./composer.js";
+import { NO_ANSWER } from "../link.js";
 import { failure, plain, words } from "./shown.js";
 
 const MODES = ["default", "plan", "accept_all", "bypass"];
@@ -113,7 +114,7 @@ class NewThread {
       return true;
     } catch (error) {
       this.start.disabled = false;
-      this.#app.toast("error", failure(error));
+      this.#app.toast("error", error?.code === NO_ANSWER ? "the thread may have begun: look among the threads before you start it again" : failure(error));
       return false;
     }
   }
