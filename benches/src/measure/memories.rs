@@ -8,7 +8,7 @@ use anyhow::ensure;
 use serde_json::json;
 
 use super::{Bench, Section};
-use crate::peers::SessionServer as _;
+use crate::client::Client;
 use crate::report::{Better, Report, Row};
 use crate::stats::Times;
 
@@ -29,9 +29,9 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let dir = rookery.data_dir().join("memory");
     fs::create_dir_all(&dir)?;
     fs::write(dir.join("memories.jsonl"), lines(count))?;
-    let mut client = rookery.connect()?;
+    let mut client = Client::connect(&rookery.endpoint("roder")?)?;
     client.limit(SILENCE_LIMIT)?;
-    let taken_in = client.call("rookery/memory/list", &json!({"limit": 1}))?;
+    let taken_in = client.call("memory/list", &json!({"limit": 1}))?;
     ensure!(
         taken_in["memories"].as_array().is_some_and(|list| list.len() == 1),
         "none: {taken_in}"
@@ -42,10 +42,11 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         times.begin();
         for number in 0..bench.count(200, 20) {
             let text = format!("{} {} {}", word(number), word(number * 7), word(number * 131));
-            let request = client
-                .encode("rookery/memory/query", &json!({"text": text, "scope": "project:bench"}));
+            let request =
+                client.encode("memory/query", &json!({"text": text, "scope": "project:bench"}));
             let start = Instant::now();
-            client.round_trip(&request)?;
+            // The family tells of the query before its reply.
+            client.ask(&request)?;
             times.push(start.elapsed());
         }
     }

@@ -23,6 +23,8 @@ pub struct HookCall<'a> {
     pub tool: Option<HookTool<'a>>,
     /// What the user said, if the event is about that.
     pub prompt: Option<&'a str>,
+    /// What the event says of itself: why a thread ended, what made a conversation shorter, what is waited for.
+    pub detail: Option<&'a str>,
     /// Whether the turn goes on because a hook wanted it to.
     pub is_repeated: bool,
 }
@@ -63,12 +65,20 @@ pub fn hook_input(call: HookCall<'_>) -> Value {
             input["tool_response"] = json!({ "text": text, "is_error": is_error });
         }
     }
-    if let Some(prompt) = call.prompt {
+    if let Some(prompt) = call.prompt.filter(|_| call.event != HookEvent::PreCompact) {
         input["prompt"] = json!(prompt);
     }
     match call.event {
-        HookEvent::Stop => input["stop_hook_active"] = json!(call.is_repeated),
+        HookEvent::Stop | HookEvent::SubagentStop => {
+            input["stop_hook_active"] = json!(call.is_repeated);
+        }
         HookEvent::SessionStart => input["source"] = json!("startup"),
+        HookEvent::SessionEnd => input["reason"] = json!(call.detail.unwrap_or("other")),
+        HookEvent::PreCompact => {
+            input["trigger"] = json!(call.detail.unwrap_or("auto"));
+            input["custom_instructions"] = json!(call.prompt.unwrap_or_default());
+        }
+        HookEvent::Notification => input["message"] = json!(call.detail.unwrap_or_default()),
         HookEvent::PreToolUse | HookEvent::PostToolUse | HookEvent::UserPromptSubmit => {}
     }
     input
@@ -146,6 +156,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_event_says_what_it_is_about() {
+        let said = |event, prompt, detail| {
+            let (session, cwd) = ("s", Path::new("/w"));
+            let call =
+                HookCall { event, session, cwd, tool: None, prompt, detail, is_repeated: true };
+            hook_input(call)
+        };
+        let input = said(HookEvent::SubagentStop, None, None);
+        assert_eq!(
+            (&input["hook_event_name"], &input["stop_hook_active"]),
+            (&json!("SubagentStop"), &json!(true))
+        );
+        let input = said(HookEvent::PreCompact, Some("the tests"), Some("manual"));
+        assert_eq!(
+            (&input["trigger"], &input["custom_instructions"]),
+            (&json!("manual"), &json!("the tests"))
+        );
+        assert!(input.get("prompt").is_none());
+        assert_eq!(said(HookEvent::SessionEnd, None, None)["reason"], "other");
+        assert_eq!(said(HookEvent::Notification, None, Some("look"))["message"], "look");
+    }
+
+    #[test]
     fn commands_get_what_they_were_written_for() {
         let input = json!({"cmd": "ls", "path": "a"});
         let tool = HookTool { name: "Bash", input: &input, response: Some(("out", false)) };
@@ -155,6 +188,7 @@ mod tests {
             cwd: Path::new("/w"),
             tool: Some(tool),
             prompt: None,
+            detail: None,
             is_repeated: false,
         });
         assert_eq!(read["hook_event_name"], "PostToolUse");

@@ -30,8 +30,16 @@ words! {
         UserPromptSubmit = "UserPromptSubmit",
         /// Before a turn ends, which it can prevent.
         Stop = "Stop",
+        /// Before the turn of a child agent ends, which it can prevent.
+        SubagentStop = "SubagentStop",
         /// Before the first turn of a thread.
         SessionStart = "SessionStart",
+        /// When a thread is archived or deleted.
+        SessionEnd = "SessionEnd",
+        /// Before a conversation is made shorter.
+        PreCompact = "PreCompact",
+        /// When an agent waits for a person.
+        Notification = "Notification",
     }
 }
 
@@ -83,7 +91,10 @@ const ALIASES: &[(&str, HookEvent, Option<&str>)] = &[
     ("afterMCPExecution", HookEvent::PostToolUse, Some("mcp__.*")),
     ("beforeSubmitPrompt", HookEvent::UserPromptSubmit, None),
     ("stop", HookEvent::Stop, None),
+    ("subagentStop", HookEvent::SubagentStop, None),
     ("sessionStart", HookEvent::SessionStart, None),
+    ("sessionEnd", HookEvent::SessionEnd, None),
+    ("preCompact", HookEvent::PreCompact, None),
 ];
 
 /// Reads the hooks of a file: its member `hooks`. None if it has none.
@@ -166,7 +177,7 @@ mod tests {
             "Stop": [{"hooks": [{"command": "done", "timeout": 9e99}]}],
             "stop": [{"command": "cursor"}],
             "beforeShellExecution": [{"command": "look"}],
-            "Notification": [{"command": "never"}],
+            "TeammateIdle": [{"command": "never"}],
         }});
         let read = parse(&file).unwrap().unwrap();
         let shown: Vec<_> = read
@@ -180,7 +191,7 @@ mod tests {
         assert!(
             shown.contains(&("Stop", None, "done")) && shown.contains(&("Stop", None, "cursor"))
         );
-        assert_eq!(read.unknown_events, ["Notification"]);
+        assert_eq!(read.unknown_events, ["TeammateIdle"]);
         assert!(read.hooks.iter().all(|hook| hook.timeout <= USUAL_TIMEOUT));
     }
 

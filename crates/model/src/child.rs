@@ -159,4 +159,6 @@ pub enum TraceBody {
     Returned(ItemId),
     /// It is at another place in its life.
     Status(TraceStatus),
+    /// More happened than is kept here.
+    Cut,
 }

@@ -37,6 +37,8 @@ pub enum ToolKind {
     Internal,
     /// Changes files.
     Write,
+    /// Changes what is kept beside the files, for other threads as well: memories.
+    State,
     /// Runs programs.
     Exec,
     /// Speaks to the network.

@@ -61,6 +61,8 @@ pub enum Related {
     Review(ReviewId),
     Checkpoint(CheckpointId),
     Handoff(HandoffId),
+    /// A background task that is lost.
+    Task(crate::TaskId),
 }
 
 /// Something that asks for attention.

@@ -256,6 +256,7 @@ tables! {
         Read = "read",
         Internal = "internal",
         Write = "write",
+        State = "state",
         Exec = "exec",
         Network = "network",
         Agents = "agents",

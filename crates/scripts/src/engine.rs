@@ -34,6 +34,8 @@ pub struct RunInput {
     pub limits: Limits,
     /// What it kept before.
     pub checkpoints: BTreeMap<String, Value>,
+    /// Where in another script it was started; empty for a run of its own.
+    pub path: String,
 }
 
 /// What came of a script.
@@ -47,10 +49,18 @@ pub struct Finished {
 /// What the script asks.
 enum Call {
     Agent(u64, Box<Launch>),
-    Nested(u64, String, Value),
+    Nested(u64, Nested),
     Phase(String),
     Log(String),
     Save(String, Value, mpsc::SyncSender<Result<(), HostError>>),
+}
+
+/// Another workflow that is to be run.
+struct Nested {
+    name: String,
+    arguments: Value,
+    /// Where it was asked for.
+    path: String,
 }
 
 /// What it gets.
@@ -238,9 +248,10 @@ fn take_up(
                 None
             }));
         }
-        Call::Nested(id, name, arguments) => {
+        Call::Nested(id, Nested { name, arguments, path }) => {
             let (host, shared) = (Arc::clone(host), Arc::clone(shared));
-            let input = RunInput { arguments, ..input.clone() };
+            let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            let input = RunInput { arguments, path, ..input.clone() };
             return Some(Box::pin(
                 async move { Some(nested(id, name, input, host, shared).await) },
             ));

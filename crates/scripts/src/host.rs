@@ -56,12 +56,14 @@ pub struct Launch {
     pub in_worktree: bool,
 }
 
-/// What tells one launch of a script from every other: what is asked, and how often the same was asked
-/// before.
+/// What tells one launch of a script from every other: where in lists and pipelines it is asked, what is
+/// asked, and how often the same was asked there before.
 ///
 /// It does not depend on which agent answered first, so that a script that is run again finds all results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LaunchKey {
+    /// The slots of lists and the stages of pipelines that it is asked in; empty outside of all.
+    pub path: String,
     /// How many launches of the same content came before it.
     pub occurrence: u32,
     /// SHA-256 of the prompt, in hexadecimal.
@@ -82,6 +84,7 @@ impl LaunchKey {
             (lane, of) => lane.clone().or_else(|| of.clone()),
         };
         LaunchKey {
+            path: launch.key.path.clone(),
             occurrence: 0,
             prompt_hash: hash(launch.prompt.as_bytes()),
             model: launch.model.clone(),

@@ -89,8 +89,18 @@
 
   // --- Calls of the host --------------------------------------------------------------------------
 
+  // Where in the script something is asked: the slots and stages around it. Only while they begin: what comes
+  // after an `await` of theirs is nowhere in particular.
+  const root = setup.path ?? "";
+  let path = root;
+  const within = (base, part, work) => {
+    const before = path;
+    path = base === "" ? part : base + "/" + part;
+    try { return work(); } finally { path = before; }
+  };
   const pending = create(null);
   const ask = (kind, body) => new PromiseOf((resolve, reject) => {
+    body.path = path;
     const id = native.call(kind, stringify(body));
     pending[id] = { resolve, reject };
   });
@@ -275,21 +285,27 @@
     for (let at = 0; at < thunks.length; at++) {
       const thunk = thunks[at];
       if (typeof thunk !== "function") throw new TypeError("parallel takes a list of functions");
-      push(started, slot(thunk, "parallel, slot " + at));
+      push(started, slot(() => within(path, "slot " + at, thunk), "parallel, slot " + at));
     }
     return all(started);
   };
   const pipeline = async (items, ...stages) => {
     if (!isArray(items)) throw new TypeError("pipeline takes a list of items");
     for (const stage of stages) if (typeof stage !== "function") throw new TypeError("each stage of a pipeline is a function");
+    const base = path;
     const through = (item, index) => slot(async () => {
       let previous = item;
-      for (let at = 0; at < stages.length && previous !== null; at++) previous = await stages[at](previous, item, index);
+      for (let at = 0; at < stages.length && previous !== null; at++) {
+        previous = await within(base, "item " + index + " stage " + at, () => stages[at](previous, item, index));
+      }
       return previous;
     }, "pipeline, item " + index);
     const started = [];
     for (let at = 0; at < items.length; at++) push(started, through(items[at], at));
-    return all(started);
+    const results = await all(started);
+    const left = [];
+    for (let at = 0; at < results.length; at++) if (results[at] !== null) push(left, results[at]);
+    return left;
   };
   const nested = (name, args) => {
     if (setup.isNested) throw new Error("a workflow that was started by another starts none itself");

@@ -34,6 +34,8 @@ pub struct DeclaredPhase {
     pub title: String,
     /// What happens in it.
     pub detail: Option<String>,
+    /// The model of its agents that name none.
+    pub model: Option<String>,
 }
 
 /// A script that was read and may be run.
@@ -205,25 +207,33 @@ fn phases(said: Option<&Value>) -> Result<Vec<DeclaredPhase>, ScriptError> {
         Some(_) => return Err(wrong()),
     };
     let phases = said.iter().map(|phase| match phase {
-        Value::String(title) => Ok((title.clone(), None)),
+        Value::String(title) => Ok((title.clone(), None, None)),
         Value::Object(phase) => {
             let title = phase.get("title").or_else(|| phase.get("name"));
             let title = title.and_then(Value::as_str).ok_or_else(wrong)?;
             let detail = phase.get("detail").or_else(|| phase.get("description"));
-            Ok((title.to_owned(), detail.and_then(Value::as_str).map(str::to_owned)))
+            let detail = detail.and_then(Value::as_str).map(str::to_owned);
+            let model = match phase.get("model") {
+                None | Some(Value::Null) => None,
+                Some(Value::String(model)) if is_name(model) => Some(model.clone()),
+                Some(_) => return Err(invalid("the model of a phase must be a short text")),
+            };
+            Ok((title.to_owned(), detail, model))
         }
         _ => Err(wrong()),
     });
     let phases = phases.map(|phase| {
-        let (title, detail) = phase?;
-        let is_short = title.chars().count() <= MAX_NAME;
-        if title.trim().is_empty() || !is_short {
-            Err(wrong())
-        } else {
-            Ok(DeclaredPhase { title, detail })
+        let (title, detail, model) = phase?;
+        match is_name(&title) {
+            true => Ok(DeclaredPhase { title, detail, model }),
+            false => Err(wrong()),
         }
     });
     phases.collect()
+}
+
+fn is_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= MAX_NAME
 }
 
 fn invalid(message: impl Into<String>) -> ScriptError {

@@ -10,6 +10,9 @@ pub const MAX_ATTEMPTS: usize = 16;
 /// A record without a message is not looked at before it is this old.
 const SWEPT_AFTER: Duration = Duration::from_secs(60);
 
+/// The kind of failure of a task whose node is lost.
+const NODE_LOST: &str = "node_lost";
+
 /// What becomes of the message once the record is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
@@ -100,7 +103,7 @@ pub fn deliver(task: &Task, message: u64, node: &str, now: Timestamp) -> Deliver
 pub fn node_lost() -> TaskResult {
     TaskResult {
         error: Some("the node that ran it was lost".to_owned()),
-        error_kind: Some("node_lost".to_owned()),
+        error_kind: Some(NODE_LOST.to_owned()),
         ..TaskResult::default()
     }
 }
@@ -207,10 +210,14 @@ pub fn lose(task: &Task, failure: TaskResult, now: Timestamp) -> (Task, Then) {
         let then = Then::Again(next.retry.backoff);
         return (next, then);
     } else {
+        let mut failure = failure;
         let state = match next.lost {
             Lost::Hold => TaskState::Lost,
             Lost::Fail => TaskState::Failed,
         };
+        if state == TaskState::Lost {
+            failure.error_kind.get_or_insert_with(|| NODE_LOST.to_owned());
+        }
         end(&mut next, state, Some(failure), now);
     }
     (next, Then::Ack)

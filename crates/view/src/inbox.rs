@@ -86,6 +86,7 @@ pub fn about_of(item: &QueueItem) -> Option<About> {
         Related::Review(id) => ("review", id.to_string()),
         Related::Checkpoint(id) => ("checkpoint", id.to_string()),
         Related::Handoff(id) => ("handoff", id.to_string()),
+        Related::Task(id) => ("task", id.to_string()),
     };
     Some(About { kind: kind.to_owned(), id })
 }

@@ -2,6 +2,8 @@
 //! change anything, by whichever executor and at whichever runner.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -211,6 +213,20 @@ fn attack_an_agent_that_only_reads_changes_nothing_in_any_mode() {
     assert!(scratch.state() == before, "an agent that only reads changed something");
 }
 
+/// A client of docker whose daemon seems to be there; gives the file that exists once it was asked for more.
+fn docker(daemon: &TestDaemon) -> PathBuf {
+    let (bin, asked) = (daemon.home().join("bin"), daemon.home().join("docked"));
+    fs::create_dir_all(&bin).unwrap();
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = version ] && echo 27.0 && exit 0\ntouch '{}'\nexit 1\n",
+        asked.display()
+    );
+    let client = bin.join("docker");
+    fs::write(&client, text).unwrap();
+    fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+    asked
+}
+
 #[test]
 fn attack_no_task_reaches_a_runner_in_plan_mode() {
     let daemon = TestDaemon::start();
@@ -220,12 +236,14 @@ fn attack_no_task_reaches_a_runner_in_plan_mode() {
     let (shim, far) = shim(&daemon);
     let repo = repository(&daemon);
     let server = HostedServer::start(far.clone());
+    let docked = docker(&daemon);
     let before = scratch.state();
     peer.set_mode("plan");
     let runners = [
         ("unix-local", json!({ "root": scratch.work })),
         ("git-worktree", json!({ "repo": repo })),
         ("ssh", json!({ "host": "far", "root": far, "ssh_command": shim })),
+        ("docker", json!({ "image": "alpine:3", "root": scratch.work })),
         ("hosted-http", json!({ "base_url": server.url })),
     ];
     for (provider, config) in runners {
@@ -242,6 +260,7 @@ fn attack_no_task_reaches_a_runner_in_plan_mode() {
     assert!(scratch.state() == before);
     assert_eq!(fs::read_dir(&far).unwrap().count(), 0);
     assert!(!daemon.home().join("log").exists(), "the other machine was reached");
+    assert!(!docked.exists(), "a container was started");
     assert_eq!(server.count(""), 0, "the server was reached");
 }
 

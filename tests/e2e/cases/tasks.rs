@@ -114,6 +114,64 @@ fn a_task_on_pipes_fails_with_the_daemon_and_its_group_is_ended() {
 }
 
 #[test]
+fn a_lost_task_is_done_again_or_waits_for_a_person() {
+    let mut daemon = TestDaemon::start();
+    let client = roder(&daemon);
+    client.call("session/set_mode", json!({"mode": "bypass"}));
+    let submit = |name: &str, more: Value| {
+        let begun = daemon.home().join(name);
+        let script =
+            format!("test -e '{0}' || {{ touch '{0}'; sleep 1000; }}; echo again", begun.display());
+        let input = json!({"command": "sh", "args": ["-c", script]});
+        let mut params = json!({"executorId": "process", "input": input});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = client.call("tasks/submit", params);
+        wait_until("the program to run", PATIENCE, || begun.exists());
+        made["task"]["taskId"].as_str().unwrap().to_owned()
+    };
+    let moves = submit("moves", json!({"retry": {"max": 1, "on": ["lost"], "backoff_seconds": 0}}));
+    let held = submit("held", json!({"lost": "hold"}));
+    daemon.kill9();
+    daemon.restart();
+    let over = until_state(&daemon, &moves, "done");
+    assert_eq!((&over["epoch"], &over["maybeTwice"]), (&json!(2), &json!(true)));
+    assert_eq!(logs(&daemon, &moves), "again\n");
+    let lost = until_state(&daemon, &held, "lost");
+    assert_eq!(lost["errorKind"], "node_lost");
+    let client = roder(&daemon);
+    let seen = client.call("tasks/get", json!({"taskId": held}));
+    assert_eq!(
+        (&seen["task"]["state"], &seen["task"]["error_kind"]),
+        (&json!("failed"), &json!("node_lost"))
+    );
+    let items = || daemon.rookery(&["inbox", "--json"]).json()["queue"].as_array().unwrap().clone();
+    let asked = items();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    let text = asked[0].to_string();
+    assert!(
+        text.contains("Task lost on local") && text.contains(&format!("rookery task retry {held}")),
+        "{text}"
+    );
+    assert_eq!(daemon.rookery(&["task", "retry", &held]).success().trim(), held);
+    let over = until_state(&daemon, &held, "done");
+    assert_eq!((&over["epoch"], &over["maybeTwice"]), (&json!(2), &json!(true)));
+    assert!(items().is_empty());
+    let id = daemon.rookery(&[
+        "run",
+        "--detach",
+        "--retries",
+        "2",
+        "--retry-on",
+        "lost",
+        "--lost",
+        "hold",
+        "--",
+        "true",
+    ]);
+    until_state(&daemon, id.success().trim(), "done");
+}
+
+#[test]
 fn what_waited_runs_after_a_restart() {
     let mut daemon = with_config("[tasks]\nmax_running = 1\n");
     let client = roder(&daemon);

@@ -30,6 +30,9 @@ struct Book {
     completed: BTreeSet<String>,
     /// Messages to the team's member that were accepted.
     messages: BTreeSet<String>,
+    /// Turns that start a child agent, and how many traces of those were seen.
+    turns: Vec<String>,
+    traces: usize,
     /// Tasks that ended with the daemon, and those in terminals, which did not.
     lost: usize,
     survived: usize,
@@ -37,7 +40,17 @@ struct Book {
 
 struct Submitted {
     mark: String,
-    is_pty: bool,
+    sort: Sort,
+}
+
+/// What a task does.
+#[derive(Clone, Copy, PartialEq)]
+enum Sort {
+    /// A program on pipes, or in a terminal.
+    Pipes,
+    Terminal,
+    /// A child agent, or a workflow that starts one.
+    Agent,
 }
 
 /// An agent, in its run.
@@ -63,6 +76,20 @@ impl Book {
         }
     }
 
+    /// No child agent of a turn that died with the daemon is said to be at work.
+    #[track_caller]
+    fn check_traces(&mut self, peer: &mut Peer, thread: &str) {
+        for turn in std::mem::take(&mut self.turns) {
+            let params = json!({ "threadId": thread, "turnId": turn });
+            let listed = peer.call("turn/subagentTraces/list", params);
+            for trace in listed["traces"].as_array().unwrap() {
+                let status = trace["status"].as_str().unwrap();
+                assert!(["completed", "failed", "cancelled"].contains(&status), "{trace}");
+                self.traces += 1;
+            }
+        }
+    }
+
     /// Every accepted task is there, in a state that agrees with what was reported of it.
     #[track_caller]
     fn check_tasks(&mut self, peer: &mut Peer) {
@@ -73,7 +100,10 @@ impl Book {
             if let Some(end) = self.ends.get(id) {
                 assert_eq!(format!("task.{state}"), end[0].as_str().unwrap(), "{got} {end}");
             } else if state == "failed" {
-                assert!(!submitted.is_pty, "one in a terminal does not end with the daemon: {got}");
+                assert!(
+                    submitted.sort != Sort::Terminal,
+                    "one in a terminal does not end with the daemon: {got}"
+                );
                 assert!(task["error"].as_str().unwrap().contains("daemon restarted"), "{got}");
                 self.ends.insert(id.clone(), json!(["task.failed", {}]));
                 self.lost += 1;
@@ -173,17 +203,37 @@ fn work_until_killed(
     (round, notices): (usize, u64),
     book: &mut Book,
 ) {
-    let ticks = json!([{ "text": "tick ".repeat(600), "chunks": 600, "delayMs": 1 }]);
+    let said = json!([{ "text": "a child's answer", "chunks": 4, "delayMs": 5 }]);
+    let child = json!({ "description": "look", "prompt": script(&said) });
+    let ticks = json!([
+        { "tool": "task", "args": child },
+        { "text": "tick ".repeat(600), "chunks": 600, "delayMs": 1 },
+    ]);
     let prompt = script(&ticks);
-    peer.post("turn/start", json!({ "threadId": work.ticker, "prompt": prompt }));
+    let turn = peer.post("turn/start", json!({ "threadId": work.ticker, "prompt": prompt }));
     let log = daemon.home().join("marks");
     let mut submitted = Vec::new();
-    for (index, is_pty) in [(0, false), (1, true), (2, false)] {
-        let mark = format!("{round}.{index}");
+    let body = "export const meta = { name: 'one', description: 'd' }\nreturn await agent(args)";
+    let agents = [
+        ("subagent", child),
+        (
+            "dynamic-workflow",
+            json!({
+                "runId": format!("task-{round}"), "script": { "body": body }, "arguments": script(&said),
+            }),
+        ),
+    ];
+    for (executor, input) in agents {
+        let params = json!({ "executorId": executor, "input": input, "lifetime": "server" });
+        let mark = format!("{round}.{executor}");
+        submitted.push((peer.post("tasks/submit", params), Submitted { mark, sort: Sort::Agent }));
+    }
+    for (index, sort) in [(0, Sort::Pipes), (1, Sort::Terminal), (2, Sort::Pipes)] {
+        let (mark, is_pty) = (format!("{round}.{index}"), sort == Sort::Terminal);
         let line = format!("echo {mark} >>{}; sleep 0.1; exit 3", log.display());
         let input = json!({ "command": "sh", "args": ["-c", line], "pty": is_pty });
         let params = json!({ "executorId": "process", "input": input, "lifetime": "server" });
-        submitted.push((peer.post("tasks/submit", params), Submitted { mark, is_pty }));
+        submitted.push((peer.post("tasks/submit", params), Submitted { mark, sort }));
     }
     let text = format!("message {round}.");
     let (team, member) = (&work.team, &work.member);
@@ -199,6 +249,9 @@ fn work_until_killed(
         let Some(reply) = peer.try_reply(id) else { continue };
         let id = reply["result"]["task"]["task_id"].as_str();
         book.tasks.insert(id.unwrap_or_else(|| panic!("{reply}")).to_owned(), submitted);
+    }
+    if let Some(reply) = peer.try_reply(turn) {
+        book.turns.extend(reply["result"]["turnId"].as_str().map(str::to_owned));
     }
     if let Some(reply) = peer.try_reply(message) {
         assert!(reply["result"]["turnId"].is_string(), "{reply}");
@@ -220,6 +273,7 @@ fn check_effects(peer: &mut Peer, daemon: &TestDaemon, book: &mut Book) {
         let effects = marks.lines().filter(|line| *line == submitted.mark).count();
         let may_be_twice = task["maybe_twice"] == true;
         match task["state"].as_str().unwrap() {
+            "completed" if submitted.sort == Sort::Agent => {}
             "completed" => {
                 assert_eq!(task["exit_code"], 3, "{task}");
                 assert!(effects == 1 || (effects > 1 && may_be_twice), "{effects} of {task}");
@@ -227,7 +281,7 @@ fn check_effects(peer: &mut Peer, daemon: &TestDaemon, book: &mut Book) {
             "failed" => assert!(effects <= 1 || may_be_twice, "{effects} of {task}"),
             other => panic!("{other}: {task}"),
         }
-        if submitted.is_pty {
+        if submitted.sort == Sort::Terminal {
             // Whenever the daemon died, it had its effect once and came to its own end.
             assert_eq!((&task["state"], effects), (&json!("completed"), 1), "{task}");
             assert_eq!(task["maybe_twice"], false, "{task}");
@@ -275,6 +329,7 @@ fn a_hundred_kills_with_tasks_teams_and_workflows_at_work() {
         daemon.restart();
         peer = ready(&daemon);
         book.check_tasks(&mut peer);
+        book.check_traces(&mut peer, &work.ticker);
         if round % KILLS_PER_RUN == KILLS_PER_RUN - 1 {
             work.drive_workflow(&mut peer, &daemon, round);
             work.finish_workflow(&mut peer);
@@ -283,7 +338,7 @@ fn a_hundred_kills_with_tasks_teams_and_workflows_at_work() {
     }
     check_messages(&mut peer, &work, &book);
     assert!(book.lost > 0 && book.survived > 0, "{} lost, {} survived", book.lost, book.survived);
-    assert!(!book.messages.is_empty());
+    assert!(!book.messages.is_empty() && book.traces > 0);
 }
 
 /// A client that may do everything unasked and follows all tasks.

@@ -154,7 +154,7 @@ fn decide(
 fn table(kind: ToolKind, class: Option<Class>, mode: Mode, rules: &Rules) -> Verdict {
     let row = match (kind, class) {
         (ToolKind::Read | ToolKind::Internal | ToolKind::Agents, _) => Row::Harmless,
-        (ToolKind::Write, _) => Row::Write,
+        (ToolKind::Write | ToolKind::State, _) => Row::Write,
         (ToolKind::Exec, Some(Class::ReadOnly)) => Row::ExecReadOnly,
         (ToolKind::Exec, Some(Class::Writing)) => Row::ExecWriting,
         (ToolKind::Exec, Some(Class::Other) | None) => Row::ExecOther,

@@ -34,6 +34,7 @@ fn the_table_is_that_of_the_contract() {
         (ToolKind::Internal, None, "AAAA"),
         (ToolKind::Agents, None, "AAAA"),
         (ToolKind::Write, None, "?Y-Y"),
+        (ToolKind::State, None, "?Y-Y"),
         (ToolKind::Exec, Some("git status --short"), "AYAY"),
         (ToolKind::Exec, Some("echo x > y"), "?Y-Y"),
         (ToolKind::Exec, Some("make"), "?Y?Y"),

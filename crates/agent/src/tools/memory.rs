@@ -1,5 +1,5 @@
 //! `memory_save`, `memory_query`, `memory_read`, `memory_update` and `memory_delete`: what is to be known in
-//! other threads as well. Those that change memories are asked for as changes of files are: what is
+//! other threads as well. Those that change memories are asked for where changes of files are: what is
 //! written there is told to agents that work elsewhere.
 
 use rookery_model::{Memory, ScopeName, ToolKind};
@@ -12,7 +12,7 @@ use crate::tool::{Tool, ToolContext, ToolOutput};
 
 pub(super) const SAVE: Tool = Tool {
     name: "memory_save",
-    kind: ToolKind::Write,
+    kind: ToolKind::State,
     description: "Remember a fact for later threads, in one or two sentences. Never secrets.",
     needs_turn: false,
     needs_assignment: false,
@@ -45,7 +45,7 @@ pub(super) const READ: Tool = Tool {
 
 pub(super) const UPDATE: Tool = Tool {
     name: "memory_update",
-    kind: ToolKind::Write,
+    kind: ToolKind::State,
     description: "Replace the text of a memory that is not true any more.",
     needs_turn: false,
     needs_assignment: false,
@@ -56,7 +56,7 @@ pub(super) const UPDATE: Tool = Tool {
 
 pub(super) const DELETE: Tool = Tool {
     name: "memory_delete",
-    kind: ToolKind::Write,
+    kind: ToolKind::State,
     description: "Delete a memory.",
     needs_turn: false,
     needs_assignment: false,

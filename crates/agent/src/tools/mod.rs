@@ -54,7 +54,7 @@ pub use memory::{MemoryAnswer, MemoryCall};
 pub use rollback::{RollbackError, read_lines, roll_back};
 pub use skill::{SKILL_TOOL, SkillText};
 pub use task::{CHILD, TaskCall, task_call};
-pub use touched::touched;
+pub use touched::{is_placed, touched};
 pub use view_image::read_image;
 
 /// All built-in tools, in the order in which models get them.

@@ -1,10 +1,11 @@
 //! Which paths a call touches, for those who decide by them.
 
+use rookery_model::ToolKind;
 use serde_json::Value;
 
 use super::{apply_patch, glob, paths};
 use crate::policy::unasked::{TouchedPath, is_protected};
-use crate::tool::ToolContext;
+use crate::tool::{Tool, ToolContext};
 
 /// How a tool names paths in its arguments.
 #[derive(Clone, Copy)]
@@ -16,10 +17,8 @@ enum Named {
     /// By a pattern, which begins with a directory.
     Pattern,
     Patch,
-    /// Not at all.
+    /// Not at all: what it reads is kept by us.
     Nothing,
-    /// Not at all, but what it changes is told to agents that work elsewhere.
-    Beyond,
 }
 
 /// The tools that work on files.
@@ -36,14 +35,23 @@ const NAMED: &[(&str, Named)] = &[
     ("read_artifact", Named::Nothing),
     ("grep_artifact", Named::Nothing),
     ("tail_artifact", Named::Nothing),
-    ("memory_save", Named::Beyond),
     ("memory_query", Named::Nothing),
     ("memory_read", Named::Nothing),
-    ("memory_update", Named::Beyond),
-    ("memory_delete", Named::Beyond),
     ("echo", Named::Nothing),
     ("skill", Named::Nothing),
 ];
+
+/// Whether a tool works where the thread's files are, which a runner may have elsewhere. What is kept by us,
+/// as memories and results are, is at hand wherever the thread works.
+pub fn is_placed(tool: &Tool) -> bool {
+    let is_ours =
+        || NAMED.iter().any(|(name, named)| *name == tool.name && matches!(named, Named::Nothing));
+    match tool.kind {
+        ToolKind::Write | ToolKind::Exec => true,
+        ToolKind::Read => !is_ours(),
+        _ => false,
+    }
+}
 
 /// The paths that a call of a tool of ours touches, with all links followed; none if that is not known.
 /// What the tool itself would refuse is left out: nothing is touched then. Blocks.
@@ -58,10 +66,6 @@ pub fn touched(context: &ToolContext, name: &str, arguments: &Value) -> Option<V
         }
         Named::Patch => apply_patch::named_paths(arguments.clone()).unwrap_or_default(),
         Named::Nothing => Vec::new(),
-        Named::Beyond => {
-            let shown = "memories".to_owned();
-            return Some(vec![TouchedPath { shown, is_inside: false, is_protected: true }]);
-        }
     };
     let touched = texts.iter().filter_map(|text| {
         let place = paths::resolve(context, text).ok()?;
@@ -90,7 +94,6 @@ mod tests {
     use super::super::{TOOLS, find};
     use super::*;
     use crate::tool::PathScope;
-    use rookery_model::ToolKind;
 
     fn shown(context: &ToolContext, name: &str, arguments: Value) -> Vec<(String, bool, bool)> {
         let arguments = &arguments;
@@ -113,6 +116,20 @@ mod tests {
         }
         for (name, _) in NAMED {
             assert!(find(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_by_us_is_not_placed_where_the_files_are() {
+        let placed = |name: &str| is_placed(find(name).unwrap());
+        for name in ["read_file", "grep", "view_image", "write_file", "apply_patch", "shell"] {
+            assert!(placed(name), "{name}");
+        }
+        for name in ["memory_save", "memory_query", "memory_read", "memory_update"] {
+            assert!(!placed(name), "{name}");
+        }
+        for name in ["memory_delete", "read_artifact", "skill", "update_plan", "task"] {
+            assert!(!placed(name), "{name}");
         }
     }
 

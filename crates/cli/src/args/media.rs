@@ -23,8 +23,69 @@ pub(crate) enum MediaAction {
     Import(MediaImport),
     /// Write an artifact to a file
     Export(MediaExport),
+    /// Write the thumbnail of an image to a file, as PNG
+    Thumbnail(MediaThumbnail),
+    /// Give an image to a thread's next turn
+    Attach(MediaAttach),
+    /// Have images made and print their ids
+    Generate(MediaGenerate),
     /// Delete artifacts
     Rm(MediaRm),
+}
+
+/// Arguments of `rookery media thumbnail`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaThumbnail {
+    /// The artifact's id
+    pub(crate) artifact: String,
+    /// The file; - writes to stdout
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Replace the file if it exists
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery media attach`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaAttach {
+    /// The artifact's id
+    pub(crate) artifact: String,
+    /// The thread
+    #[arg(short, long)]
+    pub(crate) thread: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery media generate`.
+#[derive(Debug, Args)]
+pub(crate) struct MediaGenerate {
+    /// What is to be seen
+    #[arg(required = true)]
+    pub(crate) prompt: Vec<String>,
+    /// Who makes it, such as `fake` [default: the first that is set up]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// The model [default: the provider's own]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// How many images [default: 1]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) count: Option<u32>,
+    /// Make it from this artifact; may be repeated
+    #[arg(long, value_name = "ARTIFACT")]
+    pub(crate) from: Vec<String>,
+    /// Assign the images to this thread
+    #[arg(short, long)]
+    pub(crate) thread: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A sort of media.

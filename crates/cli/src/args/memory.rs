@@ -27,6 +27,41 @@ pub(crate) enum MemoryAction {
     Rm(MemoryRm),
     /// Search memories by words, the best match first
     Query(MemoryQuery),
+    /// Show what a turn with these words would be given
+    Recall(MemoryRecall),
+    /// List who finds memories, or choose
+    Provider(MemoryProvider),
+}
+
+/// Arguments of `rookery memory recall`.
+#[derive(Debug, Args)]
+pub(crate) struct MemoryRecall {
+    /// The words of the turn; - reads them from stdin
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+    /// The thread of the turn
+    #[arg(short, long)]
+    pub(crate) thread: String,
+    /// Print at most N memories [default: 5]
+    #[arg(short, long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `rookery memory provider`.
+#[derive(Debug, Args)]
+pub(crate) struct MemoryProvider {
+    /// Choose this one, such as `local`
+    #[arg(value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// The model [default: the provider's usual one]
+    #[arg(short, long, value_name = "NAME", requires = "provider")]
+    pub(crate) model: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Whose memories.

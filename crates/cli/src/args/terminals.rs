@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, str::FromStr};
 
-use clap::{ArgGroup, Args, ValueHint};
+use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 
 #[derive(Debug, Args)]
 pub(crate) struct Open {
@@ -252,6 +252,18 @@ pub(crate) struct Run {
     /// Print the id of its task and return; follow it with `rookery task logs --follow`
     #[arg(long, short, conflicts_with_all = ["timeout", "no_redact"])]
     pub(crate) detach: bool,
+    /// Do it again this often if it fails or is lost, as by a crash
+    #[arg(long, value_name = "N", requires = "detach")]
+    pub(crate) retries: Option<u32>,
+    /// After what it is done again [default: both]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "retries")]
+    pub(crate) retry_on: Vec<RetryOn>,
+    /// Seconds to wait before that [default: 5]
+    #[arg(long, value_name = "SECS", requires = "retries")]
+    pub(crate) retry_backoff: Option<u64>,
+    /// What becomes of it if it is lost and not done again: `hold` lets you decide [default: fail]
+    #[arg(long, value_name = "WHAT", requires = "detach")]
+    pub(crate) lost: Option<WhenLost>,
     /// Show secrets in the output
     #[arg(long)]
     pub(crate) no_redact: bool,
@@ -262,6 +274,20 @@ pub(crate) struct Run {
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
         value_hint = ValueHint::CommandWithArguments)]
     pub(crate) command: Vec<String>,
+}
+
+/// After what a task is done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RetryOn {
+    Lost,
+    Failed,
+}
+
+/// What becomes of a task that is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhenLost {
+    Hold,
+    Fail,
 }
 
 #[derive(Debug, Args)]

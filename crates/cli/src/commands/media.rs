@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 
 use rookery_native::wire::{
-    Artifact, Artifacts, Empty, MediaDelete, MediaGet, MediaImport, MediaKind, MediaList,
+    Artifact, Artifacts, Empty, Generated, MediaAttach, MediaDelete, MediaGenerate, MediaGet,
+    MediaImport, MediaKind, MediaList, MediaThumbnail, Thumbnail,
 };
 use rookery_view::safe;
 use rookery_wire::Client;
@@ -33,6 +34,9 @@ pub(super) async fn run(action: MediaAction) -> Outcome {
         MediaAction::Show(args) => show(&client, args).await,
         MediaAction::Import(args) => import(&client, args).await,
         MediaAction::Export(args) => export(&client, args).await,
+        MediaAction::Thumbnail(args) => thumbnail(&client, args).await,
+        MediaAction::Attach(args) => attach(&client, args).await,
+        MediaAction::Generate(args) => generate(&client, args).await,
         MediaAction::Rm(args) => remove(&client, args).await,
     }
 }
@@ -119,27 +123,82 @@ async fn import(client: &Client, args: args::MediaImport) -> Outcome {
 
 async fn export(client: &Client, args: args::MediaExport) -> Outcome {
     let artifact: Artifact = ask(client, MediaGet { artifact: args.artifact }, SEE).await?;
-    let reading = Failure::doing(format!("cannot read {}", artifact.path.display()));
-    let mut source = File::open(&artifact.path).map_err(reading)?;
-    if args.file == Path::new("-") {
+    let Some(written) = copy(&artifact.path, &args.file, args.force)? else { return done() };
+    if args.json {
+        output::json(&json!({ "artifact": artifact, "file": args.file }))?;
+    } else {
+        output::line(format!("wrote {written} bytes to {}", args.file.display()))?;
+    }
+    done()
+}
+
+/// Copies a file of the daemon's; none if it went to stdout.
+fn copy(from: &Path, to: &Path, replaces: bool) -> Outcome<Option<u64>> {
+    let reading = Failure::doing(format!("cannot read {}", from.display()));
+    let mut source = File::open(from).map_err(reading)?;
+    if to == Path::new("-") {
         let copied = io::copy(&mut source, &mut io::stdout().lock());
         copied.map_err(Failure::doing("cannot write to stdout"))?;
-        return done();
+        return Ok(None);
     }
-    let shown = args.file.display().to_string();
+    let shown = to.display().to_string();
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).create_new(!args.force);
-    let opened = options.open(&args.file).map_err(|error| {
+    options.write(true).create(true).truncate(true).create_new(!replaces);
+    let mut target = options.open(to).map_err(|error| {
         let is_there = error.kind() == io::ErrorKind::AlreadyExists;
         let failure = Failure::new(format!("cannot write {shown}: {error}"));
         if is_there { failure.hint("replace it with --force") } else { failure }
     })?;
-    let mut target = opened;
-    io::copy(&mut source, &mut target).map_err(Failure::doing(format!("cannot write {shown}")))?;
+    let copied = io::copy(&mut source, &mut target);
+    copied.map(Some).map_err(Failure::doing(format!("cannot write {shown}")))
+}
+
+async fn thumbnail(client: &Client, args: args::MediaThumbnail) -> Outcome {
+    let made: Thumbnail = ask(client, MediaThumbnail { artifact: args.artifact }, SEE).await?;
+    let Some(path) = &made.path else {
+        let why = made.warning.as_deref().unwrap_or("it is no image");
+        let message = format!("{} has no thumbnail: {why}", made.label);
+        return Err(Failure::new(message).hint("export the file with `rookery media export`"));
+    };
+    let Some(written) = copy(path, &args.file, args.force)? else { return done() };
     if args.json {
-        output::json(&json!({ "artifact": artifact, "file": args.file }))?;
+        output::json(&json!({ "thumbnail": made, "file": args.file }))?;
     } else {
-        output::line(format!("wrote {} bytes to {shown}", artifact.byte_size))?;
+        output::line(format!("wrote {written} bytes to {}", args.file.display()))?;
+    }
+    done()
+}
+
+async fn attach(client: &Client, args: args::MediaAttach) -> Outcome {
+    let params = MediaAttach { artifact: args.artifact, thread: args.thread };
+    let attached: Artifact = ask(client, params, SEE).await?;
+    match args.json {
+        true => output::json(&attached)?,
+        false => output::line(format!("{} waits for the next turn", safe::line(&attached.id)))?,
+    }
+    done()
+}
+
+async fn generate(client: &Client, args: args::MediaGenerate) -> Outcome {
+    let params = MediaGenerate {
+        prompt: args.prompt.join(" "),
+        provider: args.provider,
+        model: args.model,
+        count: args.count,
+        inputs: args.from,
+        thread: args.thread,
+    };
+    let hint = "set up a provider of images in `[media.providers]`, or name `fake`";
+    let made: Generated = output::working("making", ask(client, params, hint)).await?;
+    if args.json {
+        output::json(&made)?;
+        return done();
+    }
+    for artifact in &made.artifacts {
+        output::line(&artifact.id)?;
+    }
+    for problem in &made.problems {
+        output::note(safe::line(problem));
     }
     done()
 }

@@ -4,8 +4,9 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use rookery_native::wire::{
-    Empty, Memories, Memory, MemoryDelete, MemoryGet, MemoryList, MemoryResults, MemorySave,
-    MemorySaved, MemorySearch, MemoryUpdate,
+    Empty, Memories, Memory, MemoryChoice, MemoryChoose, MemoryDelete, MemoryGet, MemoryList,
+    MemoryProviderList, MemoryProviders, MemoryRecall, MemoryResults, MemorySave, MemorySaved,
+    MemorySearch, MemoryUpdate,
 };
 use rookery_view::safe;
 use rookery_wire::Client;
@@ -37,6 +38,8 @@ pub(super) async fn run(action: MemoryAction) -> Outcome {
         MemoryAction::Update(args) => update(&client, args).await,
         MemoryAction::Rm(args) => remove(&client, args).await,
         MemoryAction::Query(args) => query(&client, args).await,
+        MemoryAction::Recall(args) => recall(&client, args).await,
+        MemoryAction::Provider(args) => provider(&client, args).await,
     }
 }
 
@@ -165,11 +168,68 @@ async fn query(client: &Client, args: args::MemoryQuery) -> Outcome {
         limit: args.limit,
     };
     let found: MemoryResults = ask(client, params, SEE).await?;
-    if found.degraded && !args.json {
+    print(&found, args.json)
+}
+
+/// What a turn would be given.
+async fn recall(client: &Client, args: args::MemoryRecall) -> Outcome {
+    let params = MemoryRecall { thread: args.thread, text: words(&args.text)?, limit: args.limit };
+    let hint = "run `rookery threads` to list threads";
+    let found: MemoryResults = ask(client, params, hint).await?;
+    print(&found, args.json)
+}
+
+async fn provider(client: &Client, args: args::MemoryProvider) -> Outcome {
+    let hint = "run `rookery memory provider` to list them";
+    if let Some(provider) = args.provider {
+        let params = MemoryChoose { provider, model: args.model };
+        let chosen: MemoryChoice = ask(client, params, hint).await?;
+        match args.json {
+            true => output::json(&chosen)?,
+            false => output::line(format!(
+                "{} {}",
+                safe::line(&chosen.provider),
+                safe::line(&chosen.model)
+            ))?,
+        }
+        return done();
+    }
+    let list: MemoryProviderList = ask(client, MemoryProviders {}, SEE).await?;
+    match args.json {
+        true => output::json(&list)?,
+        false => providers(&list).print()?,
+    }
+    done()
+}
+
+fn providers(list: &MemoryProviderList) -> Table {
+    let mut table = Table::new(&["PROVIDER", "MODEL", "VECTORS", "CHOSEN", "NAME"]);
+    for provider in &list.providers {
+        for model in &provider.models {
+            let selected = &list.selected;
+            let is_chosen = selected.provider == provider.id && selected.model == model.id;
+            let vectors = match model.dimensions {
+                0 => String::new(),
+                numbers => numbers.to_string(),
+            };
+            table.row(vec![
+                (Tone::Strong, safe::line(&provider.id)),
+                (Tone::Plain, safe::line(&model.id)),
+                (Tone::Faint, vectors),
+                (Tone::Good, if is_chosen { "yes" } else { "" }.to_owned()),
+                (Tone::Plain, shorten(&safe::line(&provider.name), WIDTH)),
+            ]);
+        }
+    }
+    table
+}
+
+fn print(found: &MemoryResults, json: bool) -> Outcome {
+    if found.degraded && !json {
         output::note("the embedding server did not answer; results are by words only");
     }
-    if args.json {
-        output::json(&found)?;
+    if json {
+        output::json(found)?;
     } else if found.results.is_empty() {
         output::note("nothing found");
     } else {

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use rookery_native::{
     TerminalRef,
-    wire::{Dump, Dumped, Exit, Task, TaskSubmit, TerminalClose, TerminalEnded, Wait, Waited},
+    wire::{
+        Dump, Dumped, Exit, RetryOn, Task, TaskSubmit, TerminalClose, TerminalEnded, Wait, Waited,
+        WhenLost,
+    },
 };
 use rookery_wire::Client;
 use serde::Serialize;
@@ -98,9 +101,23 @@ async fn submit(client: &Client, args: &args::Run) -> Outcome<Task> {
         title: args.title.clone(),
         keep: args.keep || !args.detach,
         opened: !args.detach,
+        retries: args.retries,
+        retry_on: args.retry_on.iter().map(|it| retry_on(*it)).collect(),
+        retry_backoff_seconds: args.retry_backoff,
+        lost: args.lost.map(|it| match it {
+            args::WhenLost::Hold => WhenLost::Hold,
+            args::WhenLost::Fail => WhenLost::Fail,
+        }),
         ..TaskSubmit::default()
     };
     call(client, &request).await
+}
+
+fn retry_on(what: args::RetryOn) -> RetryOn {
+    match what {
+        args::RetryOn::Lost => RetryOn::Lost,
+        args::RetryOn::Failed => RetryOn::Failed,
+    }
 }
 
 async fn wait(client: &Client, terminal: TerminalRef, limit: Option<Duration>) -> Outcome<Waited> {

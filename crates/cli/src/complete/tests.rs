@@ -152,6 +152,8 @@ fn every_argument_was_thought_of() {
         run env: text
         run title: text
         run timeout: text
+        run retries: text
+        run retry_backoff: text
         task ls limit: text
         task show id: Background
         task logs id: Background
@@ -224,6 +226,11 @@ fn every_argument_was_thought_of() {
         memory query text: text
         memory query scope: text
         memory query limit: text
+        memory recall text: text
+        memory recall thread: Thread
+        memory recall limit: text
+        memory provider provider: text
+        memory provider model: text
         imports ls state: text
         imports show item: Item
         imports enable item: Item
@@ -237,6 +244,15 @@ fn every_argument_was_thought_of() {
         media import thread: Thread
         media import title: text
         media export artifact: text
+        media thumbnail artifact: text
+        media attach artifact: text
+        media attach thread: Thread
+        media generate prompt: text
+        media generate provider: text
+        media generate model: text
+        media generate count: text
+        media generate from: text
+        media generate thread: Thread
         media rm artifacts: text
         marketplace add id: text
         marketplace add git: text

@@ -33,7 +33,8 @@ pub(crate) fn join<'a>(queue: &'a [QueueEntry], requests: &'a [Request]) -> Vec<
 pub(crate) fn address(entry: &QueueEntry) -> &str {
     match &entry.item.related {
         Some(Related::Request(id) | Related::Review(id) | Related::Handoff(id)) => id,
-        Some(Related::Checkpoint(_)) | None => &entry.item.id,
+        // A lost task is named in what the item says; the item itself can be resolved.
+        Some(Related::Checkpoint(_) | Related::Task(_)) | None => &entry.item.id,
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn has_kind(child: &ChildOf, kind: ToolKind) -> bool {
     let is_harmless = match kind {
         // Commands are held to reading one by one.
         ToolKind::Read | ToolKind::Exec | ToolKind::Internal | ToolKind::Network => true,
-        ToolKind::Write | ToolKind::Agents | ToolKind::Unknown => false,
+        ToolKind::Write | ToolKind::State | ToolKind::Agents | ToolKind::Unknown => false,
     };
     in_lane && (is_harmless || !child.read_only)
 }

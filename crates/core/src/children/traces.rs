@@ -17,7 +17,7 @@ use crate::rooms::Children;
 use crate::threads::{LiveThread, Status};
 use crate::world::{Tx, World};
 
-/// Entries that a trace keeps; the child's thread has all that follows.
+/// Entries that a trace keeps, the last of which says that it is cut; the child's thread has all that follows.
 const ENTRIES_LIMIT: usize = 512;
 
 /// A trace as it is at a moment, without its entries.
@@ -151,6 +151,8 @@ pub enum TraceContent {
     },
     /// It is at another place in its life.
     Status(TraceStatus),
+    /// More happened than the trace keeps.
+    Cut,
 }
 
 /// A part of a trace.
@@ -367,12 +369,18 @@ impl Tx<'_> {
             if let Some(activity) = activity {
                 trace.activity = Some(activity);
             }
-            if trace.entries.len() < ENTRIES_LIMIT {
-                added = Some(trace.entries.len());
-                trace.entries.push(TraceEntry { at, body });
+            let index = trace.entries.len();
+            if index >= ENTRIES_LIMIT {
+                return;
             }
+            let (body, content) = match index + 1 == ENTRIES_LIMIT {
+                true => (TraceBody::Cut, Some(TraceContent::Cut)),
+                false => (body, content),
+            };
+            added = Some((index, content));
+            trace.entries.push(TraceEntry { at, body });
         });
-        let (Some(trace), Some(index)) = (changed, added) else { return };
+        let (Some(trace), Some((index, content))) = (changed, added) else { return };
         self.save_trace(live, &trace);
         if let Some(content) = content {
             let item = Box::new(TraceItem { index, at, content });
@@ -446,8 +454,10 @@ fn words_of(body: &TraceBody, live: Option<&LiveThread>) -> Option<TraceContent>
 }
 
 fn content_of(body: &TraceBody, item: Option<&Item>) -> Option<TraceContent> {
-    if let TraceBody::Status(status) = body {
-        return Some(TraceContent::Status(*status));
+    match body {
+        TraceBody::Status(status) => return Some(TraceContent::Status(*status)),
+        TraceBody::Cut => return Some(TraceContent::Cut),
+        TraceBody::Said(_) | TraceBody::Called(_) | TraceBody::Returned(_) => {}
     }
     Some(match (body, &item?.body) {
         (_, ItemBody::User { text, .. }) => TraceContent::Told(text.clone()),

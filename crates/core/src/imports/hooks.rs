@@ -1,6 +1,7 @@
 //! Hooks at work: commands of imports that run at events of a turn, within bounds, and may prevent them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rookery_agent::definitions::claude_name;
 use rookery_agent::policy::Verdict;
@@ -29,6 +30,24 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) arguments: &'a str,
     /// What came of it, and whether that is a failure.
     pub(crate) result: Option<(&'a str, bool)>,
+}
+
+/// What happened, as hooks are told of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Happened<'a> {
+    pub(crate) event: HookEvent,
+    /// What the user said.
+    pub(crate) prompt: Option<&'a str>,
+    /// What the event says of itself.
+    pub(crate) detail: Option<&'a str>,
+    /// Whether the turn goes on because a hook wanted it to.
+    pub(crate) is_repeated: bool,
+}
+
+impl Happened<'_> {
+    pub(crate) fn of(event: HookEvent) -> Self {
+        Happened { event, prompt: None, detail: None, is_repeated: false }
+    }
 }
 
 /// What hooks said.
@@ -72,6 +91,7 @@ impl Imports {
             cwd: &thread.cwd,
             tool: Some(tool),
             prompt: None,
+            detail: None,
             is_repeated: false,
         };
         self.run_hooks(thread, mode, hooks, call, stop).await
@@ -82,17 +102,45 @@ impl Imports {
         &self,
         thread: &Thread,
         mode: Mode,
-        event: HookEvent,
-        prompt: Option<&str>,
-        is_repeated: bool,
+        happened: Happened<'_>,
     ) -> HookEnd {
+        let hooks = self.hooks(thread, happened.event, &[]).await;
+        self.run_happened(thread, mode, hooks, happened).await
+    }
+
+    /// Runs the hooks of an event that they cannot prevent, in the background.
+    pub(crate) async fn tell_hooks(&self, thread: &Thread, event: HookEvent, detail: &str) {
         let hooks = self.hooks(thread, event, &[]).await;
+        if hooks.is_empty() {
+            return;
+        }
+        let Ok(place) = Arc::clone(&self.room().told_hooks).try_acquire_owned() else {
+            tracing::warn!(event = event.word(), "too many hooks run; this one does not");
+            return;
+        };
+        let mode = self.core.threads().mode(Some(thread.id));
+        let (core, thread, detail) = (self.core.detached(), thread.clone(), detail.to_owned());
+        self.core.inner.runtime.spawn(async move {
+            let happened = Happened { detail: Some(&detail), ..Happened::of(event) };
+            core.imports().run_happened(&thread, mode, hooks, happened).await;
+            drop(place);
+        });
+    }
+
+    async fn run_happened(
+        &self,
+        thread: &Thread,
+        mode: Mode,
+        hooks: Vec<ActiveHook>,
+        happened: Happened<'_>,
+    ) -> HookEnd {
         if hooks.is_empty() {
             return HookEnd::default();
         }
         let session = thread.id.to_string();
-        let (cwd, tool) = (thread.cwd.as_path(), None);
-        let call = HookCall { event, session: &session, cwd, tool, prompt, is_repeated };
+        let Happened { event, prompt, detail, is_repeated } = happened;
+        let (session, cwd, tool) = (session.as_str(), thread.cwd.as_path(), None);
+        let call = HookCall { event, session, cwd, tool, prompt, detail, is_repeated };
         self.run_hooks(thread, mode, hooks, call, &CancellationToken::new()).await
     }
 

@@ -28,7 +28,7 @@ use rookery_model::{Error, Result};
 pub(crate) use self::active::Active;
 pub use self::change::ImportChange;
 pub use self::decide::{EnabledImport, NewImport, Refreshed};
-pub(crate) use self::hooks::ToolCall;
+pub(crate) use self::hooks::{Happened, ToolCall};
 pub(crate) use self::room::Room;
 pub use self::skills::{SkillList, SkillSelector};
 use crate::core::blocking;

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use rookery_agent::mcp::McpServers;
 use rookery_imports::{Decision, Decisions, PluginRoot};
 use rookery_model::Result;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::Active;
 use crate::clock;
@@ -17,6 +17,9 @@ use crate::rooms::Imports;
 
 /// Directories whose imports are remembered.
 const REMEMBERED: usize = 512;
+
+/// Events whose hooks run in the background at the same time.
+const TOLD_HOOKS: usize = 32;
 
 /// A server of an item: the workspace, the item's id and what its file was like.
 pub(super) type ServerKey = (PathBuf, String, String);
@@ -35,6 +38,8 @@ pub(crate) struct Room {
     failed: Mutex<HashMap<ServerKey, String>>,
     /// Held while decisions change or are evaluated, so that an older evaluation never wins.
     pub(super) evaluating: tokio::sync::Mutex<()>,
+    /// Places for hooks that run in the background.
+    pub(super) told_hooks: Arc<Semaphore>,
 }
 
 impl Room {
@@ -47,6 +52,7 @@ impl Room {
             servers: Mutex::default(),
             failed: Mutex::default(),
             evaluating: tokio::sync::Mutex::default(),
+            told_hooks: Arc::new(Semaphore::new(TOLD_HOOKS)),
         }
     }
 

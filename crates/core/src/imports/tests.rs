@@ -370,6 +370,49 @@ async fn hooks_run_at_their_events_and_can_prevent_them() {
 }
 
 #[tokio::test]
+async fn hooks_hear_of_waiting_children_compaction_and_the_end() {
+    let bench = Bench::new().await;
+    let note = |name: &str| json!([{"hooks": [{"type": "command", "command": format!("cat > {name}.tmp; mv {name}.tmp {name}.json")}]}]);
+    let stop = json!([{"hooks": [{"type": "command",
+        "command": "cat > child.json; test -e sent && exit 0; touch sent; echo look again >&2; exit 2"}]}]);
+    let hooks = json!({"hooks": {
+        "Notification": note("asked"), "SubagentStop": stop, "PreCompact": note("short"), "SessionEnd": note("end"),
+    }});
+    bench.write(".claude/settings.json", &hooks.to_string());
+    bench.enable(".claude/settings.json", None).await;
+    let noted = async |name: &str| -> Value {
+        let path = bench.root().join(format!("{name}.json"));
+        let there = async {
+            loop {
+                if let Ok(text) = std::fs::read(&path) {
+                    return serde_json::from_slice(&text).unwrap();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, there).await.unwrap()
+    };
+    // A child agent is held back once, and its parent gets its answer all the same.
+    let task = json!({"description": "d", "prompt": "MOCK_SCRIPT:[{\"text\": \"one\"}]", "subagent_type": "general"});
+    let told = bench.calls("task", task).await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    let seen = noted("child").await;
+    assert_eq!(seen["hook_event_name"], "SubagentStop");
+    assert!(bench.root().join("sent").exists());
+    let thread = bench.thread().await;
+    bench.core.threads().set_mode(Some(thread), Mode::Default, None, None).await.unwrap();
+    let writes =
+        json!([{"tool": "write_file", "args": {"path": "a", "content": "x"}}, {"text": ""}]);
+    bench.core.threads().start_turn(thread, script(writes)).await.unwrap();
+    let seen = noted("asked").await;
+    assert_eq!(seen["message"], "The agent needs your permission to use Write");
+    let idle = bench.thread().await;
+    bench.core.threads().archive(idle, true).await.unwrap();
+    let seen = noted("end").await;
+    assert_eq!((&seen["reason"], &seen["session_id"]), (&json!("other"), &json!(idle.to_string())));
+}
+
+#[tokio::test]
 async fn a_hook_that_changed_does_not_run() {
     let bench = Bench::new().await;
     let hook = |what: &str| {

@@ -96,7 +96,7 @@ fn of_trace(change: &TraceChange) -> usize {
             }
             TraceContent::Called { call, tool, input } => call.len() + tool.len() + input.len(),
             TraceContent::Returned { call, is_error: _, output } => call.len() + output.len(),
-            TraceContent::Status(_) => 0,
+            TraceContent::Status(_) | TraceContent::Cut => 0,
         },
     }
 }

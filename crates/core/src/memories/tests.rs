@@ -270,6 +270,8 @@ async fn tools_that_change_memories_are_denied_while_planning() {
     let script = json!([{"tool": "memory_save", "args": {"text": "not now", "scope": "global"}}, {"text": ""}]);
     bench.turn(thread, &format!("MOCK_SCRIPT:{script}")).await;
     assert!(bench.core.memories().list(&bench.place("a"), None, 9).await.unwrap().is_empty());
+    // It is no edit of a file, which a person would review.
+    assert!(bench.core.reviews().list().is_empty());
 }
 
 /// A server of vectors: what speaks of animals points one way, everything else another.

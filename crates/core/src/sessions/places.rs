@@ -53,7 +53,7 @@ impl Sessions {
         let world = self.core.look();
         let lists = &*world;
         let place = match related {
-            Related::Request(_) => None,
+            Related::Request(_) | Related::Task(_) => None,
             Related::Review(id) => lists.reviews.get(&id).map(|one| &one.place),
             Related::Checkpoint(id) => lists.checkpoints.get(&id).map(|one| &one.place),
             Related::Handoff(id) => lists.handoffs.get(&id).map(|one| &one.from),

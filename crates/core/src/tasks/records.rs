@@ -4,12 +4,15 @@
 
 use std::time::Duration;
 
-use rookery_model::{Error, Result, Task, TaskId, TaskState};
+use rookery_model::{Category, Error, Related, Result, SessionId, Source, Task, TaskId, TaskState};
 use rookery_store::Change;
 use rookery_tasks::{Message, Queue, Records, SetError};
 
+use super::NODE;
 use crate::log::TaskChange;
+use crate::queue::NewItem;
 use crate::rooms::Tasks;
+use crate::sessions::session_of_thread;
 use crate::world::Tx;
 
 /// Tasks that are over and kept. The oldest makes room.
@@ -60,6 +63,7 @@ impl Records for Tasks {
             let (before, mut kept) = (before.state, task.clone());
             kept.revision += 1;
             tx.put_task(kept.clone());
+            tx.ask_about_lost(before, &kept);
             if let Some(change) = change_between(before, &kept, waiting) {
                 tx.announce(kept.thread, change);
             }
@@ -93,6 +97,27 @@ fn change_between(before: TaskState, task: &Task, waiting: usize) -> Option<Task
 }
 
 impl Tx<'_> {
+    /// A person decides about a task that is lost; once it is not, there is nothing to decide.
+    fn ask_about_lost(&mut self, before: TaskState, task: &Task) {
+        let related = Related::Task(task.id);
+        if task.state != TaskState::Lost {
+            if before == TaskState::Lost {
+                self.resolve_related(related);
+            }
+            return;
+        }
+        let node = task.attempts.last().map_or(NODE, |attempt| attempt.node.as_str());
+        let session = task.thread.map_or(SessionId::NONE, session_of_thread);
+        self.file_once(NewItem {
+            session,
+            related: Some(related),
+            category: Category::Blocked,
+            title: format!("Task lost on {node}"),
+            subtitle: Some(format!("it may have run; `rookery task retry {}`", task.id)),
+            source: Source::Report,
+        });
+    }
+
     /// Keeps a task as it is now, and lets go of the oldest ones that are over.
     fn put_task(&mut self, task: Task) {
         let is_over = task.state.is_over();
@@ -107,6 +132,7 @@ impl Tx<'_> {
         for (_, id) in over.iter().take(over.len().saturating_sub(MAX_OVER)) {
             self.world.tasks.remove(id);
             self.save(Change::TaskDeleted(*id));
+            self.resolve_related(Related::Task(*id));
         }
     }
 }

@@ -27,6 +27,10 @@ const MAX_KEY: usize = 256;
 /// How long a task may run at most.
 const MAX_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// How often a task is done again at most, and how long is waited before that.
+const MAX_RETRIES: u32 = 100;
+const MAX_BACKOFF: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A task to be submitted.
 #[derive(Clone, Debug)]
 pub struct NewTask {
@@ -241,6 +245,12 @@ impl Tasks {
         }
         if new.timeout.is_some_and(|limit| limit.is_zero() || limit > MAX_TIMEOUT) {
             return wrong("timeout_seconds", "timeout_seconds must be from 1 to 2592000");
+        }
+        if new.retry.max > MAX_RETRIES {
+            return wrong("retry", "a task is done again 100 times at most");
+        }
+        if new.retry.backoff > MAX_BACKOFF {
+            return wrong("retry", "the backoff of a task must be one day at most");
         }
         if new.workspace.as_ref().is_some_and(|path| !path.is_absolute()) {
             return wrong("workspace", "workspace must be an absolute path");

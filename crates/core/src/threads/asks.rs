@@ -53,6 +53,7 @@ impl Job {
         let request = self.request(asked, limit);
         self.turnstile.wait().await;
         let (id, deadline) = (request.id, request.deadline);
+        self.hook_asked(&request.asked).await;
         let answer = self.core.requests().ask(request, judgement).await;
         self.turnstile.pass();
         Ok(Waiting { id, deadline, answer: answer? })

@@ -4,6 +4,7 @@ use rookery_agent::provider::{Entry, EntryBody, ModelEvent, ModelRequest, Provid
 use rookery_agent::turn::{Compaction, SUMMARY_INSTRUCTION, plan_compaction, window};
 use rookery_model::Pruning;
 
+use super::hooked::hook_compaction;
 use super::run::Runner;
 
 /// What became of making a conversation shorter.
@@ -18,7 +19,11 @@ impl Runner {
         let provider = self.core.inner.agents.provider(&self.turn.settings.choice.provider);
         let request = self.summary_request();
         tracing::debug!(is_forced, "compacting");
+        let (core, id) = (self.core.clone(), self.live.id);
         self.compaction.spawn(async move {
+            if !matches!(plan, Compaction::Nothing) {
+                hook_compaction(&core, id, "auto", None).await;
+            }
             let provider = provider.ok_or("the provider is gone")?;
             shorten(plan, provider.as_ref(), request, None).await
         });

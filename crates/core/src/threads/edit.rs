@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use rookery_agent::provider::{ModelRequest, ToolChoice};
 use rookery_agent::providers::Loan;
-use rookery_agent::turn::{estimate_items, plan_compaction, window};
+use rookery_agent::turn::{Compaction, estimate_items, plan_compaction, window};
+use rookery_imports::HookEvent;
 use rookery_model::{
     Choice, Error, Event, Item, ItemBody, ItemStatus, ParentTurn, Result, Thread, ThreadId,
     Timestamp, TraceId, TurnId,
@@ -13,6 +14,7 @@ use rookery_store::Change;
 
 use super::ThreadView;
 use super::compact::shorten;
+use super::hooked::hook_compaction;
 use super::live::{LiveThread, Placed};
 use crate::clock;
 use crate::log::ThreadChange;
@@ -65,6 +67,9 @@ impl Threads {
             return Ok(false);
         }
         self.end_work(id).await?;
+        if is_archived {
+            self.hook_end(&seen.thread).await;
+        }
         self.core
             .transact_durably(|tx| {
                 let state = tx.world.thread_mut(id)?;
@@ -84,10 +89,11 @@ impl Threads {
 
     /// Forgets a thread and all that was said in it. False if there is none.
     pub async fn delete(&self, id: ThreadId) -> Result<bool> {
-        if self.get(id).is_none() {
-            return Ok(false);
-        }
+        let Some(seen) = self.get(id) else { return Ok(false) };
         self.end_work(id).await?;
+        if !seen.thread.archived {
+            self.hook_end(&seen.thread).await;
+        }
         let bound = self.get(id).and_then(|seen| seen.thread.runner);
         // Its child agents worked for it alone.
         let children = self.children_of(id);
@@ -109,6 +115,13 @@ impl Threads {
             self.core.runners().released(id, &bound.destination).await;
         }
         Ok(deleted)
+    }
+
+    /// Tells hooks of imports that a thread is over. A child agent's is with its parent's.
+    async fn hook_end(&self, thread: &Thread) {
+        if thread.child.is_none() {
+            self.core.imports().tell_hooks(thread, HookEvent::SessionEnd, "other").await;
+        }
     }
 
     /// Takes a thread out of the world and the store. False if there is none.
@@ -247,6 +260,9 @@ impl Threads {
             tool_choice: ToolChoice::None,
             ..ModelRequest::default()
         };
+        if !matches!(plan, Compaction::Nothing) {
+            hook_compaction(&self.core, id, "manual", hint).await;
+        }
         let (summary, pruning) = match shorten(plan, provider.as_ref(), request, hint).await {
             Ok(Some(shortened)) => shortened,
             Ok(None) => return Ok(unchanged("there is nothing to leave out")),

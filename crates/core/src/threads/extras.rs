@@ -4,6 +4,7 @@ use rookery_agent::turn::Message;
 use rookery_imports::HookEvent;
 use rookery_model::{Error, ErrorKind, Result, Thread};
 
+use crate::imports::Happened;
 use crate::memories::Recalled;
 use crate::rooms::Threads;
 
@@ -46,7 +47,8 @@ impl Threads {
             if event == HookEvent::SessionStart && thread.message_count > 0 {
                 continue;
             }
-            let end = imports.run_event_hooks(thread, mode, event, Some(prompt), false).await;
+            let happened = Happened { prompt: Some(prompt), ..Happened::of(event) };
+            let end = imports.run_event_hooks(thread, mode, happened).await;
             if let Some(reason) = end.blocked.filter(|_| event == HookEvent::UserPromptSubmit) {
                 let message = format!("a hook denied the prompt: {reason}");
                 return Err(Error::new(ErrorKind::Denied, message));

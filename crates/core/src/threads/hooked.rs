@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use rookery_agent::definitions::claude_name;
 use rookery_agent::mcp::{self, McpServers};
 use rookery_agent::tool::ToolOutput;
 use rookery_agent::turn::{Message, ToolDone};
 use rookery_imports::HookEvent;
-use rookery_model::Thread;
+use rookery_model::{Asked, Thread, ThreadId};
 
 use super::run::Runner;
 use super::tools::{Job, told};
-use crate::imports::ToolCall;
+use crate::core::Core;
+use crate::imports::{Happened, ToolCall};
 
 /// The result of a call that a hook denied; the reason follows.
 const HOOK_DENIED: &str = "a hook denied the tool call: ";
@@ -56,12 +58,43 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Tells hooks of imports that a person is waited for.
+    pub(super) async fn hook_asked(&self, asked: &Asked) {
+        let message = match asked {
+            Asked::Approval { .. } | Asked::Permission { .. } | Asked::Dialog { .. } => {
+                let name = claude_name(&self.name).unwrap_or(&self.name);
+                format!("The agent needs your permission to use {name}")
+            }
+            Asked::Input { .. } => "The agent is waiting for your input".to_owned(),
+            Asked::PlanExit(_) => "The agent's plan waits for your approval".to_owned(),
+            // A client answers that, no person.
+            Asked::External(_) => return,
+        };
+        let Some(seen) = self.core.threads().get(self.thread) else { return };
+        let imports = self.core.imports();
+        imports.tell_hooks(&seen.thread, HookEvent::Notification, &message).await;
+    }
+}
+
+/// Runs the hooks of imports that are for a conversation which is about to be made shorter.
+pub(super) async fn hook_compaction(core: &Core, id: ThreadId, why: &str, hint: Option<&str>) {
+    let Some(thread) = core.threads().get(id).map(|seen| seen.thread) else { return };
+    let event = HookEvent::PreCompact;
+    let happened = Happened { prompt: hint, detail: Some(why), ..Happened::of(event) };
+    let mode = core.threads().mode(Some(id));
+    // What they say prevents nothing.
+    core.imports().run_event_hooks(&thread, mode, happened).await;
+}
+
 impl Runner {
     /// Lets hooks of imports object to the end of the turn; what they say is heard before it ends.
     pub(super) async fn hook_stop(&mut self) {
         let seen = self.core.threads().get(self.live.id);
-        let Some(thread) = seen.map(|seen| seen.thread).filter(|it| it.child.is_none()) else {
-            return;
+        let Some(thread) = seen.map(|seen| seen.thread) else { return };
+        let event = match &thread.child {
+            None => HookEvent::Stop,
+            Some(_) => HookEvent::SubagentStop,
         };
         if self.stop_hooks >= MOST_STOP_HOOKS {
             return;
@@ -69,8 +102,9 @@ impl Runner {
         let mode = self.core.look().mode_in(self.live.id, self.turn.id);
         let is_repeated = self.stop_hooks > 0;
         let imports = self.core.imports();
-        let end = imports.run_event_hooks(&thread, mode, HookEvent::Stop, None, is_repeated);
-        let Some(reason) = end.await.blocked else { return };
+        let happened = Happened { is_repeated, ..Happened::of(event) };
+        let end = imports.run_event_hooks(&thread, mode, happened).await;
+        let Some(reason) = end.blocked else { return };
         self.stop_hooks += 1;
         let text = format!("A hook wants you to go on: {reason}");
         let told = self.core.transact_durably(|tx| {

@@ -223,8 +223,7 @@ impl Job {
         arguments: Value,
         permit: &Permit,
     ) -> ToolOutput {
-        let is_placed = matches!(tool.kind, ToolKind::Read | ToolKind::Write | ToolKind::Exec);
-        let elsewhere = match is_placed {
+        let elsewhere = match tools::is_placed(tool) {
             true => self.core.runners().elsewhere(thread).await,
             false => Ok(Elsewhere::default()),
         };

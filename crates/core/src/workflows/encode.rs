@@ -1,12 +1,15 @@
 //! Runs, results and consents as their files have them: JSON, written and read here alone.
 //!
+//! Names are in camelCase and times are RFC 3339, as on the wire. Files of before, with snake_case and
+//! microseconds, are read as well.
+//!
 //! What cannot be read is none; the file is then moved aside by whoever reads it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rookery_model::{Timestamp, Usage};
-use rookery_scripts::{LaunchKey, Limits};
+use rookery_scripts::{HOST_API_VERSION, LIMIT_NAMES, LaunchKey, Limits};
 use serde_json::{Map, Value, json};
 
 use super::types::{
@@ -79,7 +82,8 @@ impl<'a> Members<'a> {
     }
 
     fn get(&self, name: &str) -> Option<&'a Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+        let found = self.0.get(name).or_else(|| self.0.get(&snake(name)));
+        found.filter(|value| !value.is_null())
     }
 
     fn text(&self, name: &str) -> Option<String> {
@@ -99,7 +103,18 @@ impl<'a> Members<'a> {
     }
 
     fn time(&self, name: &str) -> Option<Timestamp> {
-        self.get(name)?.as_i64().map(Timestamp::from_micros)
+        match self.get(name)? {
+            Value::String(text) => {
+                let read: jiff::Timestamp = text.parse().ok()?;
+                Some(Timestamp::from_micros(read.as_microsecond()))
+            }
+            old => old.as_i64().map(Timestamp::from_micros),
+        }
+    }
+
+    /// A word of ours.
+    fn word(&self, name: &str) -> Option<String> {
+        Some(snake(self.get(name)?.as_str()?))
     }
 
     fn parsed<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
@@ -107,8 +122,32 @@ impl<'a> Members<'a> {
     }
 }
 
+/// A name as it was written before.
+fn snake(name: &str) -> String {
+    let mut written = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            written.push('_');
+        }
+        written.push(letter.to_ascii_lowercase());
+    }
+    written
+}
+
+/// A word of ours as the files have it.
+fn camel(word: &str) -> String {
+    let mut parts = word.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut written, part| {
+        let mut letters = part.chars();
+        written.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        written.push_str(letters.as_str());
+        written
+    })
+}
+
 fn time(time: Timestamp) -> Value {
-    time.as_micros().into()
+    time.to_string().into()
 }
 
 fn path(path: &Option<PathBuf>) -> Value {
@@ -116,21 +155,37 @@ fn path(path: &Option<PathBuf>) -> Value {
 }
 
 fn limits(limits: &Limits) -> Value {
-    limits.values().to_vec().into()
+    let named = LIMIT_NAMES.iter().zip(limits.values());
+    named.map(|(name, value)| ((*name).to_owned(), Value::from(value))).collect()
 }
 
 fn read_limits(value: &Value) -> Option<Limits> {
-    let values: Option<Vec<u64>> = value.as_array()?.iter().map(Value::as_u64).collect();
+    let values: Option<Vec<u64>> = match value {
+        Value::Object(members) => {
+            LIMIT_NAMES.iter().map(|name| members.get(*name)?.as_u64()).collect()
+        }
+        old => old.as_array()?.iter().map(Value::as_u64).collect(),
+    };
     values?.try_into().ok().map(Limits::from_values)
 }
 
 fn usage(usage: &Usage) -> Value {
-    json!([usage.prompt, usage.completion, usage.cached, usage.cache_creation])
+    json!({
+        "promptTokens": usage.prompt,
+        "completionTokens": usage.completion,
+        "cachedPromptTokens": usage.cached,
+        "cacheCreationPromptTokens": usage.cache_creation,
+    })
 }
 
 fn read_usage(value: &Value) -> Option<Usage> {
-    let at = |place: usize| value.get(place)?.as_u64();
-    Some(Usage { prompt: at(0)?, completion: at(1)?, cached: at(2)?, cache_creation: at(3)? })
+    let at = |place: usize, name: &str| value.get(name).or_else(|| value.get(place))?.as_u64();
+    Some(Usage {
+        prompt: at(0, "promptTokens")?,
+        completion: at(1, "completionTokens")?,
+        cached: at(2, "cachedPromptTokens")?,
+        cache_creation: at(3, "cacheCreationPromptTokens")?,
+    })
 }
 
 fn worktree(tree: &KeptTree) -> Value {
@@ -149,22 +204,24 @@ fn read_nested(value: Option<&Value>) -> BTreeMap<String, String> {
 
 fn key(key: &LaunchKey) -> Value {
     json!({
+        "path": key.path,
         "occurrence": key.occurrence,
-        "prompt_hash": key.prompt_hash,
+        "promptHash": key.prompt_hash,
         "model": key.model,
         "lane": key.lane,
-        "schema_hash": key.schema_hash,
+        "schemaHash": key.schema_hash,
     })
 }
 
 fn read_key(value: &Value) -> Option<LaunchKey> {
     let members = Members::of(value)?;
     Some(LaunchKey {
+        path: members.text("path").unwrap_or_default(),
         occurrence: members.small("occurrence")?,
-        prompt_hash: members.text("prompt_hash")?,
+        prompt_hash: members.text("promptHash")?,
         model: members.text("model"),
         lane: members.text("lane"),
-        schema_hash: members.text("schema_hash"),
+        schema_hash: members.text("schemaHash"),
     })
 }
 
@@ -173,7 +230,7 @@ impl KeptResult {
     pub(super) fn to_json(&self) -> Value {
         json!({
             "key": key(&self.key),
-            "agent_id": self.agent,
+            "agentId": self.agent,
             "output": self.output,
             "structured": self.structured,
             "usage": self.usage.as_ref().map(usage),
@@ -185,7 +242,7 @@ impl KeptResult {
         let members = Members::of(value)?;
         Some(KeptResult {
             key: read_key(members.get("key")?)?,
-            agent: members.text("agent_id")?,
+            agent: members.text("agentId")?,
             output: members.text("output"),
             structured: members.get("structured").cloned(),
             usage: members.get("usage").and_then(read_usage),
@@ -197,144 +254,147 @@ impl KeptResult {
 impl Consent {
     pub(super) fn to_json(&self) -> Value {
         json!({
-            "script_hash": self.script_hash,
+            "scriptHash": self.script_hash,
             "nested": self.nested,
             "workspace": path(&self.workspace),
-            "source_path": path(&self.path),
-            "approved_capabilities": ["child_agents"],
-            "decided_at": time(self.decided_at),
-            "expires_at": self.expires_at.map(time),
+            "sourcePath": path(&self.path),
+            "approvedCapabilities": ["childAgents"],
+            "decidedAt": time(self.decided_at),
+            "expiresAt": self.expires_at.map(time),
         })
     }
 
     pub(super) fn from_json(value: &Value) -> Option<Consent> {
         let members = Members::of(value)?;
         Some(Consent {
-            script_hash: members.text("script_hash")?,
+            script_hash: members.text("scriptHash")?,
             nested: read_nested(members.get("nested")),
             workspace: members.path("workspace"),
-            path: members.path("source_path"),
-            decided_at: members.time("decided_at")?,
-            expires_at: members.time("expires_at"),
+            path: members.path("sourcePath"),
+            decided_at: members.time("decidedAt")?,
+            expires_at: members.time("expiresAt"),
         })
     }
 }
 
 fn script(script: &ScriptInfo) -> Value {
     json!({
-        "script_id": script.id,
+        "scriptId": script.id,
         "name": script.name,
         "description": script.description,
-        "kind": script.kind.word(),
-        "path": path(&script.path),
+        "source": { "kind": camel(script.kind.word()), "path": path(&script.path) },
+        "hostApiVersion": HOST_API_VERSION,
         "hash": script.hash,
-        "arguments_schema": script.arguments_schema,
+        "argumentsSchema": script.arguments_schema,
         "body": script.body,
         "limits": limits(&script.limits),
-        "created_at": time(script.created_at),
-        "updated_at": time(script.updated_at),
+        "createdAt": time(script.created_at),
+        "updatedAt": time(script.updated_at),
     })
 }
 
 fn read_script(value: &Value) -> Option<ScriptInfo> {
     let members = Members::of(value)?;
+    // It was no member of its own before.
+    let source = members.get("source").and_then(Members::of);
+    let source = source.as_ref().unwrap_or(&members);
     Some(ScriptInfo {
-        id: members.text("script_id")?,
+        id: members.text("scriptId")?,
         name: members.text("name")?,
         description: members.text("description"),
-        kind: ScriptKind::from_word(&members.text("kind")?)?,
-        path: members.path("path"),
+        kind: ScriptKind::from_word(&source.word("kind")?)?,
+        path: source.path("path"),
         hash: members.text("hash")?,
-        arguments_schema: members.get("arguments_schema").cloned(),
+        arguments_schema: members.get("argumentsSchema").cloned(),
         body: members.text("body"),
         limits: read_limits(members.get("limits")?)?,
-        created_at: members.time("created_at")?,
-        updated_at: members.time("updated_at")?,
+        created_at: members.time("createdAt")?,
+        updated_at: members.time("updatedAt")?,
     })
 }
 
 fn phase(phase: &Phase) -> Value {
     json!({
-        "phase_id": phase.id,
+        "phaseId": phase.id,
         "name": phase.name,
-        "status": phase.status.word(),
+        "status": camel(phase.status.word()),
         "description": phase.description,
-        "started_at": phase.started_at.map(time),
-        "completed_at": phase.completed_at.map(time),
+        "startedAt": phase.started_at.map(time),
+        "completedAt": phase.completed_at.map(time),
     })
 }
 
 fn read_phase(value: &Value) -> Option<Phase> {
     let members = Members::of(value)?;
     Some(Phase {
-        id: members.text("phase_id")?,
+        id: members.text("phaseId")?,
         name: members.text("name")?,
-        status: PhaseStatus::from_word(&members.text("status")?)?,
+        status: PhaseStatus::from_word(&members.word("status")?)?,
         description: members.text("description"),
         queued_agents: 0,
         completed_agents: 0,
         failed_agents: 0,
-        started_at: members.time("started_at"),
-        completed_at: members.time("completed_at"),
+        started_at: members.time("startedAt"),
+        completed_at: members.time("completedAt"),
     })
 }
 
 fn agent(agent: &RunAgent) -> Value {
     json!({
-        "agent_id": agent.id,
+        "agentId": agent.id,
         "key": key(&agent.key),
-        "phase_id": agent.phase,
+        "phaseId": agent.phase,
         "description": agent.description,
         "label": agent.label,
-        "status": agent.status.word(),
+        "status": camel(agent.status.word()),
         "lane": agent.lane,
         "model": agent.model,
-        "thread_id": agent.thread.map(|thread| thread.to_string()),
-        "turn_id": agent.turn.map(|turn| turn.to_string()),
+        "threadId": agent.thread.map(|thread| thread.to_string()),
+        "turnId": agent.turn.map(|turn| turn.to_string()),
         "usage": agent.usage.as_ref().map(usage),
-        "exit_reason": agent.exit_reason,
+        "exitReason": agent.exit_reason,
         "error": agent.error,
-        "output_preview": agent.output_preview,
+        "outputPreview": agent.output_preview,
         "cached": agent.is_cached,
         "attempt": agent.attempt,
         "worktree": agent.worktree.as_ref().map(worktree),
-        "started_at": agent.started_at.map(time),
-        "completed_at": agent.completed_at.map(time),
+        "startedAt": agent.started_at.map(time),
+        "completedAt": agent.completed_at.map(time),
     })
 }
 
 fn read_agent(value: &Value) -> Option<RunAgent> {
     let members = Members::of(value)?;
     Some(RunAgent {
-        id: members.text("agent_id")?,
+        id: members.text("agentId")?,
         key: read_key(members.get("key")?)?,
-        phase: members.text("phase_id")?,
+        phase: members.text("phaseId")?,
         description: members.text("description")?,
         label: members.text("label"),
-        status: AgentStatus::from_word(&members.text("status")?)?,
+        status: AgentStatus::from_word(&members.word("status")?)?,
         lane: members.text("lane"),
         model: members.text("model"),
-        thread: members.parsed("thread_id"),
-        turn: members.parsed("turn_id"),
+        thread: members.parsed("threadId"),
+        turn: members.parsed("turnId"),
         usage: members.get("usage").and_then(read_usage),
-        exit_reason: members.text("exit_reason"),
+        exit_reason: members.text("exitReason"),
         error: members.text("error"),
-        output_preview: members.text("output_preview"),
+        output_preview: members.text("outputPreview"),
         is_cached: members.get("cached").and_then(Value::as_bool).unwrap_or(false),
         attempt: members.small("attempt")?,
         worktree: members.get("worktree").and_then(read_worktree),
-        started_at: members.time("started_at"),
-        completed_at: members.time("completed_at"),
+        started_at: members.time("startedAt"),
+        completed_at: members.time("completedAt"),
     })
 }
 
 fn approval(approval: &RunApproval) -> Value {
     json!({
-        "script_hash": approval.script_hash,
+        "scriptHash": approval.script_hash,
         "workspace": path(&approval.workspace),
-        "decision": approval.decision.word(),
+        "decision": camel(approval.decision.word()),
         "reason": approval.reason,
-        "decided_at": time(approval.decided_at),
+        "decidedAt": time(approval.decided_at),
     })
 }
 
@@ -342,12 +402,26 @@ fn read_approval(run: &str, value: &Value) -> Option<RunApproval> {
     let members = Members::of(value)?;
     Some(RunApproval {
         run: run.to_owned(),
-        script_hash: members.text("script_hash")?,
+        script_hash: members.text("scriptHash")?,
         workspace: members.path("workspace"),
-        decision: RunDecision::from_word(&members.text("decision")?)?,
+        decision: RunDecision::from_word(&members.word("decision")?)?,
         reason: members.text("reason"),
-        decided_at: members.time("decided_at")?,
+        decided_at: members.time("decidedAt")?,
     })
+}
+
+fn read_cost(run: &Members<'_>) -> Option<CostEstimate> {
+    if let Some(cost) = run.get("costEstimate").and_then(Members::of) {
+        return Some(CostEstimate {
+            min_agents: cost.small("minChildAgents")?,
+            max_agents: cost.small("maxChildAgents")?,
+            warning: cost.text("warning"),
+        });
+    }
+    let old = run.get("cost")?;
+    let at = |place: usize| u32::try_from(old.get(place)?.as_u64()?).ok();
+    let warning = run.text("costWarning");
+    Some(CostEstimate { min_agents: at(0)?, max_agents: at(1)?, warning })
 }
 
 impl Run {
@@ -355,88 +429,68 @@ impl Run {
     pub(super) fn to_json(&self) -> Value {
         json!({
             "version": 1,
-            "run_id": self.id,
-            "thread_id": self.thread.map(|thread| thread.to_string()),
-            "turn_id": self.turn.map(|turn| turn.to_string()),
+            "runId": self.id,
+            "threadId": self.thread.map(|thread| thread.to_string()),
+            "turnId": self.turn.map(|turn| turn.to_string()),
             "script": script(&self.script),
-            "status": self.status.word(),
+            "status": camel(self.status.word()),
             "reason": self.reason,
             "limits": limits(&self.limits),
             "phases": self.phases.iter().map(phase).collect::<Vec<_>>(),
             "agents": self.agents.iter().map(agent).collect::<Vec<_>>(),
             "approval": self.approval.as_ref().map(approval),
-            "cost": [self.cost.min_agents, self.cost.max_agents],
-            "cost_warning": self.cost.warning,
+            "costEstimate": {
+                "minChildAgents": self.cost.min_agents,
+                "maxChildAgents": self.cost.max_agents,
+                "warning": self.cost.warning,
+            },
             "nested": self.nested,
             "error": self.error,
             "report": self.report,
             "workspace": path(&self.workspace),
             "prompt": self.prompt,
             "arguments": self.arguments,
-            "concurrency_peak": self.concurrency_peak,
+            "concurrencyPeak": self.concurrency_peak,
             "lines": self.lines,
-            "created_at": time(self.created_at),
-            "updated_at": time(self.updated_at),
-            "started_at": self.started_at.map(time),
-            "completed_at": self.completed_at.map(time),
+            "createdAt": time(self.created_at),
+            "updatedAt": time(self.updated_at),
+            "startedAt": self.started_at.map(time),
+            "completedAt": self.completed_at.map(time),
         })
     }
 
     pub(super) fn from_json(value: &Value) -> Option<Run> {
         let members = Members::of(value)?;
-        let id = members.text("run_id")?;
+        let id = members.text("runId")?;
         let list = |name: &str| members.get(name).and_then(Value::as_array).map(Vec::as_slice);
         let phases: Option<Vec<Phase>> = list("phases")?.iter().map(read_phase).collect();
         let agents: Option<Vec<RunAgent>> = list("agents")?.iter().map(read_agent).collect();
-        let cost =
-            |at: usize| list("cost")?.get(at)?.as_u64().and_then(|it| u32::try_from(it).ok());
         let mut run = Run {
-            thread: members.parsed("thread_id"),
-            turn: members.parsed("turn_id"),
+            thread: members.parsed("threadId"),
+            turn: members.parsed("turnId"),
             script: read_script(members.get("script")?)?,
-            status: RunStatus::from_word(&members.text("status")?)?,
+            status: RunStatus::from_word(&members.word("status")?)?,
             reason: members.text("reason"),
             limits: read_limits(members.get("limits")?)?,
             phases: phases?,
             agents: agents?,
             approval: members.get("approval").and_then(|it| read_approval(&id, it)),
-            cost: CostEstimate {
-                min_agents: cost(0)?,
-                max_agents: cost(1)?,
-                warning: members.text("cost_warning"),
-            },
+            cost: read_cost(&members)?,
             nested: read_nested(members.get("nested")),
             error: members.text("error"),
             report: members.text("report"),
             workspace: members.path("workspace"),
             prompt: members.text("prompt").unwrap_or_default(),
             arguments: members.0.get("arguments").cloned().unwrap_or_default(),
-            concurrency_peak: members.small("concurrency_peak").unwrap_or(0),
+            concurrency_peak: members.small("concurrencyPeak").unwrap_or(0),
             lines: members.small("lines").unwrap_or(0),
-            created_at: members.time("created_at")?,
-            updated_at: members.time("updated_at")?,
-            started_at: members.time("started_at"),
-            completed_at: members.time("completed_at"),
+            created_at: members.time("createdAt")?,
+            updated_at: members.time("updatedAt")?,
+            started_at: members.time("startedAt"),
+            completed_at: members.time("completedAt"),
             id,
         };
         run.count_phases();
         Some(run)
-    }
-
-    /// Counts the agents of each phase anew, in one pass: there may be a thousand of both.
-    pub(super) fn count_phases(&mut self) {
-        let mut counts: HashMap<&str, [u32; 3]> = HashMap::new();
-        for agent in &self.agents {
-            let at = match agent.status {
-                status if !status.is_over() => 0,
-                AgentStatus::Completed => 1,
-                _ => 2,
-            };
-            counts.entry(agent.phase.as_str()).or_default()[at] += 1;
-        }
-        for phase in &mut self.phases {
-            let counted = counts.get(phase.id.as_str()).copied().unwrap_or_default();
-            [phase.queued_agents, phase.completed_agents, phase.failed_agents] = counted;
-        }
     }
 }

@@ -109,6 +109,7 @@ impl Workflows {
             arguments: run.arguments.clone(),
             limits: run.limits,
             checkpoints,
+            path: String::new(),
         };
         let limit = Duration::from_secs(run.limits.run_timeout_seconds);
         let mut control = live.control.subscribe();

@@ -102,14 +102,15 @@ impl RunFiles {
 
     /// Notes that the result of an agent does not count any more.
     pub(crate) fn drop_result(&self, run: &str, agent: &str) -> Result<()> {
-        self.append(run, RESULTS, &json!({ "dropped_agent_id": agent }))
+        self.append(run, RESULTS, &json!({ "droppedAgentId": agent }))
     }
 
     /// The results that count.
     pub(crate) fn results(&self, run: &str) -> Result<HashMap<LaunchKey, KeptResult>> {
         let mut results: HashMap<LaunchKey, KeptResult> = HashMap::new();
         for line in self.lines(run, RESULTS)? {
-            if let Some(dropped) = line.get("dropped_agent_id").and_then(Value::as_str) {
+            let dropped = line.get("droppedAgentId").or_else(|| line.get("dropped_agent_id"));
+            if let Some(dropped) = dropped.and_then(Value::as_str) {
                 results.retain(|_, kept| kept.agent != dropped);
             } else if let Some(kept) = KeptResult::from_json(&line) {
                 results.insert(kept.key.clone(), kept);
@@ -212,6 +213,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let files = RunFiles::new(Some(dir.path().to_owned()));
         let key = |occurrence| LaunchKey {
+            path: "slot 1".to_owned(),
             occurrence,
             prompt_hash: "h".to_owned(),
             model: None,
@@ -241,6 +243,84 @@ mod tests {
         files.add_checkpoint("workflow-1", "k", &json!(2)).unwrap();
         assert_eq!(files.checkpoints("workflow-1").unwrap()["k"], json!(2));
         files.remove("workflow-1").unwrap();
+        assert!(files.results("workflow-1").unwrap().is_empty());
+    }
+
+    /// A record as versions before wrote it.
+    fn old_record() -> Value {
+        json!({
+            "version": 1, "run_id": "workflow-1", "thread_id": null, "turn_id": null,
+            "script": {
+                "script_id": "script-1", "name": "n", "description": null, "kind": "built_in",
+                "path": "/s.js", "hash": "h", "arguments_schema": null, "body": "return 1",
+                "limits": [16, 1000, 180, 14400, 1048576, 65536],
+                "created_at": 1_772_366_400_000_001_i64, "updated_at": 1_772_366_400_000_001_i64,
+            },
+            "status": "awaiting_approval", "reason": null,
+            "limits": [2, 3, 180, 14400, 1048576, 65536],
+            "phases": [{ "phase_id": "phase-1", "name": "main", "status": "running",
+                         "description": null, "started_at": 5, "completed_at": null }],
+            "agents": [{
+                "agent_id": "agent-1", "phase_id": "phase-1", "description": "d", "label": null,
+                "key": { "occurrence": 0, "prompt_hash": "p", "model": null, "lane": "scout",
+                         "schema_hash": null },
+                "status": "completed", "lane": "scout", "model": null, "thread_id": null,
+                "turn_id": null, "usage": [1, 2, 3, 4], "exit_reason": "completed", "error": null,
+                "output_preview": "o", "cached": false, "attempt": 1, "worktree": null,
+                "started_at": 6, "completed_at": 7,
+            }],
+            "approval": { "script_hash": "h", "workspace": "/w", "reason": null, "decided_at": 8,
+                          "decision": "always_for_script_and_workspace" },
+            "cost": [1, 3], "cost_warning": "much", "nested": { "in_ner": "i" }, "error": null,
+            "report": null, "workspace": "/w", "prompt": "p", "arguments": { "a_b": [1] },
+            "concurrency_peak": 2, "lines": 1, "created_at": 3, "updated_at": 4,
+            "started_at": 5, "completed_at": null,
+        })
+    }
+
+    #[test]
+    fn records_are_written_as_the_wire_has_them_and_old_ones_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = RunFiles::new(Some(dir.path().to_owned()));
+        let path = dir.path().join("runs/workflow-1").join(RECORD);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, old_record().to_string()).unwrap();
+        let run = files.load("workflow-1").unwrap();
+        assert_eq!(run.agents[0].usage.unwrap().cache_creation, 4);
+        files.save(&run).unwrap();
+        assert_eq!(files.load("workflow-1").unwrap(), run);
+        let new: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(new["status"], "awaitingApproval");
+        assert_eq!(new["script"]["source"], json!({ "kind": "builtIn", "path": "/s.js" }));
+        assert_eq!(new["script"]["createdAt"], "2026-03-01T12:00:00.000001Z");
+        assert_eq!(new["limits"]["maxConcurrentAgents"], 2);
+        assert_eq!(new["agents"][0]["key"]["promptHash"], "p");
+        assert_eq!(new["agents"][0]["usage"]["promptTokens"], 1);
+        assert_eq!(new["approval"]["decision"], "alwaysForScriptAndWorkspace");
+        assert_eq!(new["costEstimate"]["maxChildAgents"], 3);
+        // What is not ours keeps its names.
+        assert_eq!(
+            (&new["nested"]["in_ner"], &new["arguments"]["a_b"]),
+            (&json!("i"), &json!([1]))
+        );
+        files
+            .add_result(
+                "workflow-1",
+                &KeptResult {
+                    key: run.agents[0].key.clone(),
+                    agent: "agent-1".to_owned(),
+                    output: None,
+                    structured: None,
+                    usage: None,
+                    worktree: None,
+                },
+            )
+            .unwrap();
+        let journal = path.with_file_name(RESULTS);
+        let line = "{\"dropped_agent_id\":\"agent-1\"}\n";
+        let text = std::fs::read_to_string(&journal).unwrap();
+        assert!(text.contains("\"agentId\":\"agent-1\""), "{text}");
+        std::fs::write(&journal, text + line).unwrap();
         assert!(files.results("workflow-1").unwrap().is_empty());
     }
 

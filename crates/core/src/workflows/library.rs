@@ -302,9 +302,10 @@ impl Folder {
         let inner = self.path.join(format!("{name}{ENDING}"));
         let path = self.root.join(&inner);
         let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                Error::failed(format!("{} exists: set `replace` to overwrite it", path.display()))
-            }
+            std::io::ErrorKind::AlreadyExists => Error::failed(format!(
+                "{} exists: say that it may be overwritten (`overwrite`), or save the script under another name",
+                path.display()
+            )),
             _ => Error::failed(format!("{}: {error}", path.display())),
         };
         if self.kind == ScriptKind::User {

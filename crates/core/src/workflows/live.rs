@@ -252,6 +252,23 @@ impl Run {
         phase.id.clone()
     }
 
+    /// Counts the agents of each phase anew, in one pass: there may be a thousand of both.
+    pub(super) fn count_phases(&mut self) {
+        let mut counts: HashMap<&str, [u32; 3]> = HashMap::new();
+        for agent in &self.agents {
+            let at = match agent.status {
+                status if !status.is_over() => 0,
+                AgentStatus::Completed => 1,
+                _ => 2,
+            };
+            counts.entry(agent.phase.as_str()).or_default()[at] += 1;
+        }
+        for phase in &mut self.phases {
+            let counted = counts.get(phase.id.as_str()).copied().unwrap_or_default();
+            [phase.queued_agents, phase.completed_agents, phase.failed_agents] = counted;
+        }
+    }
+
     /// Phases that are behind and have no agents at work are over.
     pub(super) fn settle_phases(&mut self, current: Option<&str>, changes: &mut Vec<RunChange>) {
         self.count_phases();

@@ -100,6 +100,14 @@ pub(crate) fn observation(seen: &model::Observation) -> Observation {
     }
 }
 
+/// Whether a request made it, not a turn.
+pub(crate) fn is_own(change: &FileChange) -> bool {
+    match change {
+        FileChange::RollbackRequested { .. } | FileChange::RollbackCompleted { .. } => true,
+        FileChange::Recorded(_) | FileChange::Observed(_) => false,
+    }
+}
+
 /// The notification of a change, with its name.
 pub(crate) fn notification(
     change: &FileChange,

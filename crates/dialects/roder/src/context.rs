@@ -1,6 +1,6 @@
 //! What the methods of one connection work with: the world, and what this client said of itself.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ pub struct Client {
     /// Where the task that forwards notifications hears of them; taken by it.
     flush_requests: Mutex<Option<mpsc::Receiver<oneshot::Sender<()>>>>,
     is_following: AtomicBool,
-    watches_processes: AtomicBool,
+    watched_processes: Mutex<Watched>,
     /// What it wants to hear of tasks, by the number of the subscription.
     task_filters: RwLock<(u64, BTreeMap<u64, TaskFilter>)>,
     /// Whether it has drained the server, and so wants nothing new of it.
@@ -89,6 +89,18 @@ pub struct Client {
     mode: OnceCell<()>,
     /// Keys that it lends for what it starts; they go with the connection and its turns.
     keys: KeyRing,
+}
+
+/// The processes that a client hears of: every subscription adds to it.
+enum Watched {
+    Only(BTreeSet<String>),
+    All,
+}
+
+impl Default for Watched {
+    fn default() -> Watched {
+        Watched::Only(BTreeSet::new())
+    }
 }
 
 /// Counts connections.
@@ -129,7 +141,7 @@ impl Cx {
             holding_team: AtomicUsize::new(0),
             released: Notify::new(),
             is_following: AtomicBool::new(false),
-            watches_processes: AtomicBool::new(false),
+            watched_processes: Mutex::default(),
             task_filters: RwLock::default(),
             is_drained: AtomicBool::new(false),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
@@ -278,8 +290,25 @@ impl Client {
     }
 
     /// Whether it is not told of commands already; from now on it is.
-    pub(crate) fn begins_to_watch_processes(&self) -> bool {
-        !self.watches_processes.swap(true, Ordering::AcqRel)
+    pub(crate) fn begins_to_watch_processes(&self, only: Option<&str>) -> bool {
+        let mut watched = self.watched_processes.lock();
+        let begins = matches!(&*watched, Watched::Only(ids) if ids.is_empty());
+        let has_room = matches!(&*watched, Watched::Only(ids) if ids.len() < MAX_SUBSCRIPTIONS);
+        match (&mut *watched, only.filter(|_| has_room)) {
+            (Watched::Only(ids), Some(id)) => {
+                ids.insert(id.to_owned());
+            }
+            (all, _) => *all = Watched::All,
+        }
+        begins
+    }
+
+    /// Whether it hears of a process.
+    pub(crate) fn watches_process(&self, id: &str) -> bool {
+        match &*self.watched_processes.lock() {
+            Watched::All => true,
+            Watched::Only(ids) => ids.contains(id),
+        }
     }
 
     /// What it wants to hear of tasks.

@@ -108,6 +108,8 @@ async fn pass(cx: &Cx, batch: Vec<News>, held: &mut VecDeque<News>) -> Result<()
     for news in batch {
         // What tells of a thread is behind the reply that has its id; a family's own comes before it.
         let is_first = is_of_family(&news, cx.client.is_holding_team());
+        // Of what is reviewed nothing overtakes what came before it.
+        let is_first = is_first && !(is_reviewed(&news) && held.iter().any(is_reviewed));
         if !is_first && (cx.client.is_holding() || !held.is_empty()) {
             held.push_back(news);
         } else {
@@ -117,8 +119,14 @@ async fn pass(cx: &Cx, batch: Vec<News>, held: &mut VecDeque<News>) -> Result<()
     Ok(())
 }
 
-/// Whether news are what a request of the families of workflows, tasks, runners and teams does itself, or what
-/// it asks. What a turn does that a team's request started is behind its reply, as every turn is.
+/// Whether news tell of a plan's review or of a hunk, which turns make and requests change.
+fn is_reviewed(news: &News) -> bool {
+    let body = news.notice().map(|notice| &notice.body);
+    matches!(body, Some(NoticeBody::Files(_) | NoticeBody::Plan(_)))
+}
+
+/// Whether news are what a request does itself, by the family that they belong to, or what it asks. What a turn
+/// does is behind the reply of the request that started it.
 fn is_of_family(news: &News, is_holding_team: bool) -> bool {
     let change = match news.notice().map(|notice| &notice.body) {
         Some(
@@ -132,6 +140,8 @@ fn is_of_family(news: &News, is_holding_team: bool) -> bool {
         // The reply may wait for its answer, as where a runner of a thread wants to run its set-up.
         Some(NoticeBody::Request(change)) => return change.request().asker.turn().is_none(),
         Some(NoticeBody::Memory(change)) => return memories::is_own(change),
+        Some(NoticeBody::Files(change)) => return changes::is_own(change),
+        Some(NoticeBody::Plan(change)) => return plans::is_own(change),
         Some(NoticeBody::Team(change)) if is_holding_team => change,
         _ => return false,
     };

@@ -166,6 +166,19 @@ fn status(stage: model::PlanStage) -> PlanReviewStatus {
     }
 }
 
+/// Whether a request made it, not a turn.
+pub(crate) fn is_own(change: &PlanChange) -> bool {
+    use model::PlanStage::{Approved, Rejected, Rewritten};
+    match change {
+        PlanChange::Commented { .. }
+        | PlanChange::Rewritten { .. }
+        | PlanChange::Approved(_)
+        | PlanChange::Rejected { .. } => true,
+        PlanChange::Status { stage, .. } => matches!(stage, Approved | Rejected | Rewritten),
+        PlanChange::Created(_) => false,
+    }
+}
+
 /// The notification of a change, with its name.
 pub(crate) fn notification(
     change: &PlanChange,

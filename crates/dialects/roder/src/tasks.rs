@@ -168,6 +168,7 @@ pub(crate) fn log_entry(chunk: &model::LogChunk) -> TaskLogEntry {
 
 fn spec(cx: &Cx, task: &model::Task) -> TaskSpec {
     let known = cx.core.tasks().executors().into_iter().find(|one| one.id == task.spec.executor);
+    let default_timeout = known.as_ref().and_then(|known| known.default_timeout);
     let (kind, description, input_schema) = match known {
         Some(known) => {
             let schema = match known.id {
@@ -179,7 +180,8 @@ fn spec(cx: &Cx, task: &model::Task) -> TaskSpec {
         // It ran before this version, which does not know it any more.
         None => (task.spec.executor.clone(), String::new(), json!({})),
     };
-    TaskSpec { kind, description, input_schema, default_timeout_seconds: None, metadata: json!({}) }
+    let default_timeout_seconds = default_timeout.map(|limit| limit.as_secs().max(1));
+    TaskSpec { kind, description, input_schema, default_timeout_seconds, metadata: json!({}) }
 }
 
 /// A schema with the names of members in camelCase.

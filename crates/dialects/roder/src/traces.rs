@@ -8,6 +8,10 @@ use crate::show;
 use crate::wire::dual::Dual;
 use crate::wire::trace::{Destination, ParentTurn, TraceDelta, TraceItem, TraceSummary, TraceText};
 
+/// What the last event of a trace says that is longer than is kept.
+const CUT: &str =
+    "the trace is cut here: no more of its events are kept; the child's thread has all of them";
+
 /// The most characters of one text.
 const TEXT_LIMIT: usize = 4000;
 
@@ -90,6 +94,10 @@ pub(crate) fn delta(
         core::TraceContent::Status(status) => {
             TraceItem::Status { status: status.word().to_owned(), detail: None }
         }
+        core::TraceContent::Cut => TraceItem::Status {
+            status: model::TraceStatus::Running.word().to_owned(),
+            detail: Some(CUT.to_owned()),
+        },
     };
     TraceDelta {
         trace_id: trace.to_string(),

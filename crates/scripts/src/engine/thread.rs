@@ -10,9 +10,11 @@ use rquickjs::{Ctx, Exception, Function, Object};
 use serde_json::Value;
 use tokio::sync::mpsc as calls;
 
-use super::{Call, Finished, Reply, RunInput, Shared};
+use super::{Call, Finished, Nested, Reply, RunInput, Shared};
 use crate::sandbox::{Sandbox, Watchdog, enter, evaluate, line_of};
-use crate::{ErrorKind, HostError, LIMIT_NAMES, Launch, LaunchKey, Script, ScriptError};
+use crate::{
+    DeclaredPhase, ErrorKind, HostError, LIMIT_NAMES, Launch, LaunchKey, Script, ScriptError, hash,
+};
 
 /// Longest prompt, in bytes.
 const MAX_PROMPT: usize = 1 << 20;
@@ -59,6 +61,9 @@ struct State {
     agents: Cell<u32>,
     lines: Cell<u32>,
     phases: Cell<u32>,
+    /// The phases that the script declares, and the one that it began last.
+    declared: Vec<DeclaredPhase>,
+    phase_now: RefCell<Option<String>>,
     saves: Cell<u32>,
     /// Bytes of the checkpoints that are kept, and of all that were saved.
     kept_bytes: Cell<usize>,
@@ -84,6 +89,8 @@ impl ScriptThread {
             agents: Cell::new(0),
             lines: Cell::new(0),
             phases: Cell::new(0),
+            declared: self.script.phases.clone(),
+            phase_now: RefCell::default(),
             saves: Cell::new(0),
             kept_bytes: Cell::new(kept),
             saved_bytes: Cell::new(0),
@@ -113,6 +120,7 @@ fn begin<'js>(
     setup.set("runId", input.run.as_str())?;
     setup.set("args", ctx.json_parse(input.arguments.to_string())?)?;
     setup.set("isNested", is_nested)?;
+    setup.set("path", input.path.as_str())?;
     let is_dry = input.arguments.get("__dryRun").and_then(Value::as_bool) == Some(true);
     setup.set("dryRun", is_dry)?;
     let limits = Object::new(ctx.clone())?;
@@ -286,9 +294,11 @@ impl State {
             named(&name)?;
             let arguments = body["args"].take();
             sized("the arguments of a workflow", &arguments, MAX_ARGUMENTS)?;
-            Call::Nested(id, name, arguments)
+            let path = path_of(&body);
+            Call::Nested(id, Nested { name, arguments, path })
         } else {
-            let launch = launch(&mut body)?;
+            let mut launch = launch(&mut body)?;
+            self.choose_model(&mut launch);
             size = launch.prompt.len();
             let waiting: usize = self.waiting.borrow().values().sum();
             if waiting + size > MAX_WAITING {
@@ -305,6 +315,17 @@ impl State {
         Ok(id as f64)
     }
 
+    /// An agent without a model of its own has that of its phase, if that names one.
+    fn choose_model(&self, launch: &mut Launch) {
+        if launch.model.is_some() {
+            return;
+        }
+        let current = self.phase_now.borrow();
+        let Some(title) = launch.phase.as_ref().or(current.as_ref()) else { return };
+        let declared = self.declared.iter().find(|phase| phase.title == *title);
+        launch.model = declared.and_then(|phase| phase.model.clone());
+    }
+
     fn log(&self, line: &str) -> Result<(), ScriptError> {
         count(&self.lines, MAX_LINES, "lines of the log")?;
         self.send(Call::Log(cut(line, MAX_LINE).to_owned()))
@@ -313,6 +334,7 @@ impl State {
     fn phase(&self, title: &str) -> Result<(), ScriptError> {
         count(&self.phases, MAX_PHASES, "phases")?;
         named(title)?;
+        *self.phase_now.borrow_mut() = Some(title.to_owned());
         self.send(Call::Phase(title.to_owned()))
     }
 
@@ -397,6 +419,12 @@ fn sized(what: &str, value: &Value, most: usize) -> Result<(), ScriptError> {
     Ok(())
 }
 
+/// Where something is asked; a long place goes by its hash.
+fn path_of(body: &Value) -> String {
+    let path = body["path"].as_str().unwrap_or_default();
+    if path.len() > MAX_NAME { hash(path.as_bytes()) } else { path.to_owned() }
+}
+
 /// The beginning of a text.
 fn cut(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
@@ -417,6 +445,7 @@ fn launch(body: &mut Value) -> Result<Launch, ScriptError> {
     let mut launch = Launch {
         // Drawn when it is counted.
         key: LaunchKey {
+            path: path_of(body),
             occurrence: 0,
             prompt_hash: String::new(),
             model: None,

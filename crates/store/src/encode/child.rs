@@ -90,6 +90,7 @@ enum TraceBodyJson<'a> {
     Called(Cow<'a, str>),
     Returned(Cow<'a, str>),
     Status(TraceStatusJson),
+    Cut,
 }
 
 impl<'a> TraceBodyJson<'a> {
@@ -99,6 +100,7 @@ impl<'a> TraceBodyJson<'a> {
             model::TraceBody::Called(item) => Self::Called(item.as_str().into()),
             model::TraceBody::Returned(item) => Self::Returned(item.as_str().into()),
             model::TraceBody::Status(status) => Self::Status(TraceStatusJson::of(*status)),
+            model::TraceBody::Cut => Self::Cut,
         }
     }
 
@@ -108,6 +110,7 @@ impl<'a> TraceBodyJson<'a> {
             Self::Called(item) => model::TraceBody::Called(model::ItemId::new(item)),
             Self::Returned(item) => model::TraceBody::Returned(model::ItemId::new(item)),
             Self::Status(status) => model::TraceBody::Status(status.into_model()),
+            Self::Cut => model::TraceBody::Cut,
         }
     }
 }

@@ -74,6 +74,7 @@ enum RelatedJson {
     Review(String),
     Checkpoint(String),
     Handoff(String),
+    Task(String),
 }
 
 impl RelatedJson {
@@ -83,6 +84,7 @@ impl RelatedJson {
             model::Related::Review(id) => RelatedJson::Review(id.to_string()),
             model::Related::Checkpoint(id) => RelatedJson::Checkpoint(id.to_string()),
             model::Related::Handoff(id) => RelatedJson::Handoff(id.to_string()),
+            model::Related::Task(id) => RelatedJson::Task(id.to_string()),
         }
     }
 
@@ -92,6 +94,7 @@ impl RelatedJson {
             RelatedJson::Review(id) => model::Related::Review(id_from_text(&id)?),
             RelatedJson::Checkpoint(id) => model::Related::Checkpoint(id_from_text(&id)?),
             RelatedJson::Handoff(id) => model::Related::Handoff(id_from_text(&id)?),
+            RelatedJson::Task(id) => model::Related::Task(id_from_text(&id)?),
         })
     }
 }

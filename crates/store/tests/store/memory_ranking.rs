@@ -1,9 +1,9 @@
 //! The ranking of memories against its definition, written down once more without any database.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rookery_model::{MemoryScope, Timestamp};
-use rookery_store::{Memories, MemoryDraft, MemoryQuery};
+use rookery_store::{Embedded, Memories, MemoryDraft, MemoryProvider, MemoryQuery, VectorQuery};
 
 /// Records of the corpus.
 const RECORDS: usize = 10_000;
@@ -158,6 +158,86 @@ fn ten_thousand_records_are_ranked_as_defined() {
         compared += found.len();
     }
     assert!(compared > 2_000, "{compared}");
+}
+
+/// The cosine as the definition has it, between vectors of length one as they are kept.
+fn cosine(one: &[f32], two: &[f32]) -> f64 {
+    let unit = |values: &[f32]| -> Vec<f32> {
+        let length = values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+        values.iter().map(|value| (f64::from(*value) / length) as f32).collect()
+    };
+    unit(one).iter().zip(unit(two)).map(|(a, b)| f64::from(*a) * f64::from(b)).sum()
+}
+
+#[test]
+fn with_vectors_half_of_the_score_is_the_cosine() {
+    const SOME: usize = 2_000;
+    const SIZE: usize = 8;
+    let mut draw = Draw(7);
+    let mut records = corpus(&mut draw);
+    records.truncate(SOME);
+    let memories = Memories::in_memory().unwrap();
+    let draft = |record: &Record| MemoryDraft {
+        id: record.id.clone(),
+        scope: record.scope.clone(),
+        text: record.text.clone(),
+        content_hash: record.id.clone(),
+        metadata: "null".into(),
+        created_at: Timestamp::from_micros(0),
+        updated_at: Timestamp::from_micros(record.updated_at),
+        use_count: record.use_count,
+    };
+    assert_eq!(memories.import(&records.iter().map(draft).collect::<Vec<_>>()).unwrap(), SOME);
+    let provider = MemoryProvider { provider: "house".into(), model: "tiny".into() };
+    memories.set_provider(Some(&provider)).unwrap();
+    let vector = |draw: &mut Draw| -> Vec<f32> {
+        (0..SIZE).map(|_| draw.below(2_001) as f32 / 1_000.0 - 1.0 + 0.000_1).collect()
+    };
+    // Every fifth record has none, as while vectors are still made.
+    let mut vectors: HashMap<String, Vec<f32>> = HashMap::new();
+    let mut embedded = Vec::new();
+    for one in memories.unembedded(SOME).unwrap() {
+        if one.seq % 5 != 0 {
+            let values = vector(&mut draw);
+            vectors.insert(one.content_hash.clone(), values.clone());
+            embedded.push(Embedded { seq: one.seq, content_hash: one.content_hash, values });
+        }
+    }
+    assert_eq!(memories.put_vectors(&provider, &embedded).unwrap(), embedded.len());
+    for _ in 0..50 {
+        let word = draw.below(WORDS.len());
+        let asked = vector(&mut draw);
+        let lexical: HashMap<&str, f64> =
+            ranked(&records, &[word], None, SOME).into_iter().collect();
+        let score = |record: &Record| {
+            let words = lexical.get(record.id.as_str()).copied().unwrap_or(0.0);
+            let like = vectors.get(&record.id).map_or(0.0, |values| cosine(values, &asked));
+            0.5 * words + 0.5 * like.clamp(0.0, 1.0)
+        };
+        let mut expected: Vec<(&Record, f64)> = records.iter().map(|it| (it, score(it))).collect();
+        expected.retain(|(_, score)| *score > 0.0);
+        expected.sort_by(|one, two| {
+            two.1
+                .total_cmp(&one.1)
+                .then(two.0.use_count.cmp(&one.0.use_count))
+                .then(two.0.updated_at.cmp(&one.0.updated_at))
+                .then_with(|| one.0.id.cmp(&two.0.id))
+        });
+        expected.truncate(20);
+        let vector = VectorQuery::new(&asked);
+        let query = MemoryQuery {
+            text: WORDS[word][0],
+            limit: 20,
+            vector: vector.as_ref(),
+            ..MemoryQuery::default()
+        };
+        let found = memories.search(&query).unwrap();
+        let found: Vec<(&str, f64)> =
+            found.iter().map(|it| (it.memory.id.as_str(), it.score)).collect();
+        let expected: Vec<(&str, f64)> =
+            expected.iter().map(|(record, score)| (record.id.as_str(), *score)).collect();
+        assert_eq!(found, expected, "{}", WORDS[word][0]);
+    }
 }
 
 #[test]

@@ -121,6 +121,7 @@ pub fn judge(unasked: &Unasked, call: &Call<'_>) -> Wanted {
         (_, ToolKind::Internal) => Wanted::Approve,
         (_, ToolKind::Read) => reach(unasked.reads, call, reasons::READS, reasons::READS_OUTSIDE),
         (_, ToolKind::Write) => writes(unasked, call),
+        (_, ToolKind::State) => keeps(unasked),
         (_, ToolKind::Exec) => runs(unasked, call),
         (_, ToolKind::Network | ToolKind::Unknown) => Wanted::Ask(reasons::UNKNOWN),
     }
@@ -142,6 +143,16 @@ fn writes(unasked: &Unasked, call: &Call<'_>) -> Wanted {
             Wanted::Ask(reasons::PROTECTED)
         }
         wanted => wanted,
+    }
+}
+
+/// What is kept for other threads is told to agents elsewhere, so it is as good as a file of theirs.
+fn keeps(unasked: &Unasked) -> Wanted {
+    match unasked.writes {
+        Reach::Nowhere => Wanted::Ask(reasons::WRITES),
+        Reach::Workspace => Wanted::Ask(reasons::WRITES_OUTSIDE),
+        Reach::Anywhere if !unasked.protected_writes => Wanted::Ask(reasons::PROTECTED),
+        Reach::Anywhere => Wanted::Approve,
     }
 }
 
@@ -175,7 +186,7 @@ fn sort(call: &Call<'_>) -> Option<ToolSort> {
     match call.kind {
         ToolKind::Internal => None,
         ToolKind::Read | ToolKind::Network => Some(ToolSort::Read),
-        ToolKind::Write => Some(ToolSort::Edit),
+        ToolKind::Write | ToolKind::State => Some(ToolSort::Edit),
         ToolKind::Agents => Some(ToolSort::Roles),
         // What is not known may be anything that a command can be.
         ToolKind::Exec | ToolKind::Unknown => Some(ToolSort::Command),

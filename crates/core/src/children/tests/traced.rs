@@ -22,6 +22,7 @@ fn brief(body: &NoticeBody, parent_tool: &str) -> Option<String> {
                 format!("returned {is_error} {output}")
             }
             TraceContent::Status(status) => format!("noted {status:?}"),
+            TraceContent::Cut => "cut".to_owned(),
         }),
         NoticeBody::Trace(TraceChange::Status { status, .. }) => Some(format!("{status:?}")),
         NoticeBody::Trace(TraceChange::Ended(summary)) => {
@@ -104,6 +105,27 @@ async fn a_trace_is_read_in_parts_and_outlives_the_daemon() {
     assert_eq!((summary.title.as_str(), summary.agent.as_str()), ("a", "general"));
     assert_eq!((summary.status, summary.usage.unwrap().prompt), (TraceStatus::Completed, 3));
     assert_eq!(core.children().trace(thread, trace, 0, 100).await, whole);
+}
+
+#[tokio::test]
+async fn a_trace_that_is_longer_than_is_kept_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let core = core_in(home.path()).await;
+    let thread = thread_in(&core, home.path()).await;
+    let call = |number: u32| json!({"tool": "echo", "args": {"text": number.to_string()}});
+    let steps = json!([{"tools": (0..300).map(call).collect::<Vec<_>>()}, {"text": "done"}]);
+    let told = script(json!([task("a", &steps, &json!({})), {"text": "so"}]));
+    let turn = run(&core, thread, told).await;
+    let summary = &core.children().traces(thread, turn.id).await[0];
+    assert_eq!(summary.trace.status, TraceStatus::Completed);
+    let whole = core.children().trace(thread, summary.trace.id, 0, 1000).await;
+    let cuts: Vec<usize> = whole
+        .items
+        .iter()
+        .filter(|it| it.content == TraceContent::Cut)
+        .map(|it| it.index)
+        .collect();
+    assert_eq!((whole.items.len(), cuts), (512, vec![511]));
 }
 
 #[tokio::test]

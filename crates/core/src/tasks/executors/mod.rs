@@ -7,7 +7,9 @@ mod workflow;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
+use rookery_agent::settings::Settings;
 use rookery_model::{Error, Result, Task, TaskResult, ThreadId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +38,8 @@ pub(super) struct Executor {
     pub(super) check: fn(&Value) -> Result<()>,
     /// Whether its program can run at a runner.
     pub(super) at_runners: bool,
+    /// How long its work may take unless it is said; it holds that by itself.
+    pub(super) default_timeout: fn(&Settings) -> Option<Duration>,
     /// The thread in whose directory it works unless another is named.
     pub(super) thread: fn(&NewTask) -> Option<ThreadId>,
     /// What it would do, which has to be allowed first.
@@ -97,6 +101,8 @@ pub struct ExecutorInfo {
     pub description: &'static str,
     /// The JSON Schema of its input.
     pub schema: Value,
+    /// How long one may take unless it is said.
+    pub default_timeout: Option<Duration>,
 }
 
 pub(super) fn all() -> &'static [Executor] {
@@ -110,11 +116,13 @@ pub(super) fn find(id: &str) -> Option<&'static Executor> {
 impl Tasks {
     /// The executors that there are.
     pub fn executors(&self) -> Vec<ExecutorInfo> {
+        let settings = self.core.agents().settings();
         let info = |one: &Executor| ExecutorInfo {
             id: one.id,
             kind: one.kind,
             description: one.description,
             schema: serde_json::from_str(one.schema).unwrap_or_default(),
+            default_timeout: (one.default_timeout)(&settings),
         };
         EXECUTORS.iter().map(info).collect()
     }

@@ -37,6 +37,7 @@ pub(super) const EXECUTOR: Executor = Executor {
     schema: include_str!("process.schema.json"),
     check,
     at_runners: true,
+    default_timeout: |_| None,
     thread: |_| None,
     demand,
     prepare: |core, task| Box::pin(prepare(core, task)),

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use rookery_model::{
-    ChildExit, Error, Lane, Lifetime, LogStream, Result, TaskResult, Usage, Words,
+    ChildExit, Error, Lane, Lifetime, LogStream, Result, Task, TaskResult, TaskState, Usage, Words,
 };
 use serde_json::{Map, Value, json};
 
 use super::{Demand, Executor, Job, Outcome, members, required, text, texts};
 use crate::children::{ChildDone, NewChild};
+use crate::log::Shows;
 
 /// The members of its input.
 const MEMBERS: &[&str] = &[
@@ -25,13 +26,17 @@ const MEMBERS: &[&str] = &[
     "timeout_seconds",
 ];
 
+/// What it is called.
+const ID: &str = "subagent";
+
 pub(super) const EXECUTOR: Executor = Executor {
-    id: "subagent",
+    id: ID,
     kind: "subagent",
     description: "Have a child agent do a piece of work",
     schema: include_str!("subagent.schema.json"),
     check: |input| parse(input).map(drop),
     at_runners: false,
+    default_timeout: |settings| Some(settings.subagents.timeout),
     thread: |_| None,
     demand: |_, _| Ok(Demand::Agent),
     prepare: |_, _| Box::pin(std::future::ready(Ok(()))),
@@ -109,6 +114,11 @@ async fn run(job: Job) -> Outcome {
         },
         Err(error) => return Outcome::failed(error.message()),
     };
+    let most = input.get("max_concurrent").and_then(Value::as_u64);
+    tokio::select! {
+        () = turn_among(&job, most) => {}
+        () = job.stop.cancelled() => return Outcome::failed("the task was stopped"),
+    }
     let child = match job.core.children().start(child).await {
         Ok(child) => child,
         Err(error) => return Outcome::failed(error.message()),
@@ -126,6 +136,24 @@ async fn run(job: Job) -> Outcome {
         job.output.push(LogStream::Log, &done.message);
     }
     outcome(&done)
+}
+
+/// Waits until fewer agent tasks of the same thread than that are at work which began earlier.
+async fn turn_among(job: &Job, most: Option<u64>) {
+    let Some(most) = most else { return };
+    let mut changes = job.core.log().changes(&[Shows::Tasks]);
+    loop {
+        let is_before = |other: &Task| {
+            other.spec.executor == ID
+                && other.state == TaskState::Running
+                && other.thread == job.task.thread
+                && (other.started_at, other.id) < (job.task.started_at, job.task.id)
+        };
+        let before = job.core.look().tasks.values().filter(|other| is_before(other)).count();
+        if u64::try_from(before).unwrap_or(u64::MAX) < most || changes.next().await.is_err() {
+            return;
+        }
+    }
 }
 
 fn outcome(done: &ChildDone) -> Outcome {

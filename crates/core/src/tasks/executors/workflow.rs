@@ -2,6 +2,7 @@
 //! its end, and its cancel is the run's stop.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rookery_model::{Error, ErrorKind, LogStream, Result, TaskResult};
 use serde_json::{Map, Value};
@@ -39,6 +40,7 @@ pub(super) const EXECUTOR: Executor = Executor {
     schema: include_str!("workflow.schema.json"),
     check: |input| parse(input).map(drop),
     at_runners: false,
+    default_timeout: |settings| Some(Duration::from_secs(settings.workflows.run_timeout_seconds)),
     thread: |new| parse(&new.input).ok()?.new.thread.or(new.thread),
     demand: |new, workspace| Ok(Demand::Script(Box::new(input_of(new, workspace)?))),
     prepare: |_, _| Box::pin(std::future::ready(Ok(()))),

@@ -96,6 +96,7 @@ fn related(related: Option<model::Related>) -> Option<String> {
         model::Related::Review(id) => uuid(id.get()),
         model::Related::Checkpoint(id) => uuid(id.get()),
         model::Related::Handoff(id) => uuid(id.get()),
+        model::Related::Task(id) => uuid(id.get()),
     })
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn card(core: &Core, item: Option<&QueueItem>, request: Option<&Reque
             Some(Related::Review(id)) => of_review(core, &mut card, id),
             Some(Related::Checkpoint(id)) => of_checkpoint(core, &mut card, id),
             Some(Related::Handoff(id)) => of_handoff(core, &mut card, id),
-            Some(Related::Request(_)) | None => {}
+            Some(Related::Request(_) | Related::Task(_)) | None => {}
         }
     }
     if let Some(request) = request {

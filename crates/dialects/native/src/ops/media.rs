@@ -1,13 +1,16 @@
 //! Artifacts: listed, looked at, brought and deleted.
 
-use rookery_core::Brought;
+use rookery_core::{Brought, ImageAction, NewImage, NewImageInput};
 use rookery_media as media;
 use rookery_model as model;
 
 use super::named::absolute;
 use crate::{
     Cx, Error,
-    wire::{Artifact, Artifacts, Empty, MediaDelete, MediaGet, MediaImport, MediaKind, MediaList},
+    wire::{
+        Artifact, Artifacts, Empty, Generated, MediaAttach, MediaDelete, MediaGenerate, MediaGet,
+        MediaImport, MediaKind, MediaList, MediaThumbnail, Thumbnail,
+    },
 };
 
 pub(crate) async fn list(cx: Cx, params: MediaList) -> Result<Artifacts, Error> {
@@ -41,6 +44,47 @@ pub(crate) async fn delete(cx: Cx, params: MediaDelete) -> Result<Empty, Error> 
         true => Ok(Empty {}),
         false => Err(unknown(&params.artifact)),
     }
+}
+
+pub(crate) async fn thumbnail(cx: Cx, params: MediaThumbnail) -> Result<Thumbnail, Error> {
+    // Whatever is wrong with one that is there is said.
+    get(cx.clone(), MediaGet { artifact: params.artifact.clone() }).await?;
+    let media = cx.core.media();
+    let (preview, _) = media.thumbnail(&params.artifact).await?;
+    Ok(Thumbnail {
+        artifact: preview.artifact,
+        path: preview.thumbnail.map(|name| media.path(&name)),
+        label: preview.label,
+        warning: preview.warning,
+    })
+}
+
+pub(crate) async fn attach(cx: Cx, params: MediaAttach) -> Result<Artifact, Error> {
+    get(cx.clone(), MediaGet { artifact: params.artifact.clone() }).await?;
+    let thread = thread(&params.thread)?;
+    let attached = cx.core.media().attach(&params.artifact, Some(thread)).await?;
+    Ok(shown(&cx, &attached.artifact))
+}
+
+pub(crate) async fn generate(cx: Cx, params: MediaGenerate) -> Result<Generated, Error> {
+    let thread = params.thread.as_deref().map(thread).transpose()?;
+    let wanted = NewImage {
+        prompt: params.prompt,
+        provider: params.provider,
+        model: params.model,
+        action: ImageAction::Auto,
+        inputs: params.inputs.into_iter().map(NewImageInput::Artifact).collect(),
+        count: params.count,
+        options: serde_json::Map::new(),
+        thread,
+    };
+    let made = cx.core.media().make(wanted).await?;
+    Ok(Generated {
+        artifacts: made.outputs.iter().map(|one| shown(&cx, &one.artifact)).collect(),
+        provider: made.provider,
+        model: made.model,
+        problems: made.problems,
+    })
 }
 
 fn shown(cx: &Cx, artifact: &media::Artifact) -> Artifact {

@@ -9,8 +9,9 @@ use super::named::absolute;
 use crate::{
     Cx, Error,
     wire::{
-        Empty, Memories, Memory, MemoryDelete, MemoryGet, MemoryList, MemoryResults, MemorySave,
-        MemorySaved, MemorySearch, MemoryUpdate,
+        Empty, Memories, Memory, MemoryChoice, MemoryChoose, MemoryDelete, MemoryGet, MemoryList,
+        MemoryProviderList, MemoryProviders, MemoryRecall, MemoryResults, MemorySave, MemorySaved,
+        MemorySearch, MemoryUpdate,
     },
 };
 
@@ -18,6 +19,8 @@ use crate::{
 const LISTED: (u32, u32) = (50, 200);
 /// How many are found.
 const FOUND: (u32, u32) = (10, 100);
+/// How many a turn would be given.
+const RECALLED: (u32, u32) = (5, 100);
 
 pub(crate) async fn list(cx: Cx, params: MemoryList) -> Result<Memories, Error> {
     let place = place(&cx, params.cwd)?;
@@ -63,6 +66,35 @@ pub(crate) async fn query(cx: Cx, params: MemorySearch) -> Result<MemoryResults,
     let found = memories.query(&place, scope, &params.text, limit, params.include_global).await?;
     let results = found.hits.iter().map(Into::into).collect();
     Ok(MemoryResults { results, degraded: found.is_degraded })
+}
+
+pub(crate) async fn recall(cx: Cx, params: MemoryRecall) -> Result<MemoryResults, Error> {
+    let wrong = |_| Error::invalid("thread", "thread must be the id of a thread");
+    let thread = params.thread.parse().map_err(wrong)?;
+    let (memories, limit) = (cx.core.memories(), clamped(params.limit, RECALLED));
+    let found = memories.preview_recall(thread, None, &params.text, limit, true).await?;
+    let results = found.hits.iter().map(Into::into).collect();
+    Ok(MemoryResults { results, degraded: found.is_degraded })
+}
+
+pub(crate) async fn providers(cx: Cx, _: MemoryProviders) -> Result<MemoryProviderList, Error> {
+    let memories = cx.core.memories();
+    let selected = memories.chosen().await?.into();
+    Ok(MemoryProviderList {
+        providers: memories.providers().into_iter().map(Into::into).collect(),
+        selected,
+    })
+}
+
+pub(crate) async fn choose(cx: Cx, params: MemoryChoose) -> Result<MemoryChoice, Error> {
+    let memories = cx.core.memories();
+    let usual = || {
+        let all = memories.providers();
+        let found = all.into_iter().find(|one| one.id == params.provider);
+        found.and_then(|one| one.models.into_iter().next()).map(|model| model.id)
+    };
+    let model = params.model.clone().or_else(usual).unwrap_or_default();
+    Ok(memories.choose(&params.provider, &model).await?.into())
 }
 
 fn place(cx: &Cx, cwd: Option<PathBuf>) -> Result<MemoryPlace, Error> {

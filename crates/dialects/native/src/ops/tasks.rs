@@ -15,9 +15,9 @@ use crate::text::{redacted, redacted_words};
 use crate::{
     Cx, Error, notification,
     wire::{
-        Task, TaskAttempt, TaskCancel, TaskCancelled, TaskList, TaskLogPiece, TaskLogged, TaskLogs,
-        TaskNews, TaskNotification, TaskRetry, TaskShow, TaskState, TaskSubmit, Tasks, WorkflowRun,
-        format_time,
+        RetryOn, Task, TaskAttempt, TaskCancel, TaskCancelled, TaskList, TaskLogPiece, TaskLogged,
+        TaskLogs, TaskNews, TaskNotification, TaskRetry, TaskShow, TaskState, TaskSubmit, Tasks,
+        WhenLost, WorkflowRun, format_time,
     },
 };
 
@@ -74,7 +74,18 @@ fn new_task(cx: &Cx, params: TaskSubmit) -> Result<NewTask, Error> {
         (cwd, _) => cwd.clone(),
     };
     let max = params.retries.unwrap_or(0);
-    let retry = model::Retry { max, on_lost: max > 0, on_failed: max > 0, backoff: BACKOFF };
+    let is_on =
+        |what: RetryOn| max > 0 && (params.retry_on.is_empty() || params.retry_on.contains(&what));
+    let retry = model::Retry {
+        max,
+        on_lost: is_on(RetryOn::Lost),
+        on_failed: is_on(RetryOn::Failed),
+        backoff: params.retry_backoff_seconds.map_or(BACKOFF, Duration::from_secs),
+    };
+    let lost = match params.lost {
+        Some(WhenLost::Hold) => model::Lost::Hold,
+        Some(WhenLost::Fail) | None => model::Lost::Fail,
+    };
     let is_program = params.executor.is_none();
     let (executor, input) = match params.executor {
         Some(executor) => (executor, params.input.unwrap_or(Value::Null)),
@@ -100,6 +111,7 @@ fn new_task(cx: &Cx, params: TaskSubmit) -> Result<NewTask, Error> {
         timeout: params.timeout_seconds.map(Duration::from_secs),
         key: params.key,
         retry,
+        lost,
         terminal,
         is_typed: is_program,
         ..NewTask::default()

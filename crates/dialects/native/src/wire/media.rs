@@ -71,6 +71,77 @@ pub struct MediaDelete {
 
 call!("rookery/media/delete" MediaDelete -> super::Empty);
 
+/// Params of `rookery/media/thumbnail`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MediaThumbnail {
+    pub artifact: String,
+}
+
+call!("rookery/media/thumbnail" MediaThumbnail -> Thumbnail);
+
+/// How an artifact is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Thumbnail {
+    pub artifact: String,
+    /// The PNG with its picture, 256 pixels at most; none if it has no picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// What stands for it where no picture can be.
+    pub label: String,
+    /// Why there is no picture, if there should be one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+/// Params of `rookery/media/attach`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MediaAttach {
+    /// An image.
+    pub artifact: String,
+    /// Whose next turn gets it.
+    pub thread: String,
+}
+
+call!("rookery/media/attach" MediaAttach -> Artifact);
+
+/// Params of `rookery/media/generate`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MediaGenerate {
+    /// What is to be seen.
+    pub prompt: String,
+    /// Who makes it; the first that is set up if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How many; one if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// Images that it is made from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
+call!("rookery/media/generate" MediaGenerate -> Generated);
+
+/// Images that were made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Generated {
+    pub artifacts: Vec<Artifact>,
+    pub provider: String,
+    pub model: String,
+    /// What went wrong with those that are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
 /// An artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -123,6 +123,88 @@ pub struct MemoryResults {
     pub degraded: bool,
 }
 
+/// Params of `rookery/memory/recall`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryRecall {
+    pub thread: String,
+    /// What the turn would be told.
+    pub text: String,
+    /// 5 if not said, 100 at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+call!("rookery/memory/recall" MemoryRecall -> MemoryResults);
+
+/// Params of `rookery/memory/providers`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryProviders {}
+
+call!("rookery/memory/providers" MemoryProviders -> MemoryProviderList);
+
+/// Result of `rookery/memory/providers`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryProviderList {
+    pub providers: Vec<MemoryProvider>,
+    /// Who finds memories now.
+    pub selected: MemoryChoice,
+}
+
+/// Who can find memories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryProvider {
+    pub id: String,
+    pub name: String,
+    /// The first is the usual one.
+    pub models: Vec<MemoryModel>,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryModel {
+    pub id: String,
+    /// How many numbers its vectors have; 0 if it makes none, or that is not known.
+    pub dimensions: u32,
+}
+
+/// Params of `rookery/memory/choose`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryChoose {
+    pub provider: String,
+    /// The provider's usual one if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+call!("rookery/memory/choose" MemoryChoose -> MemoryChoice);
+
+/// Who finds memories, with which model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryChoice {
+    pub provider: String,
+    pub model: String,
+}
+
+impl From<core::MemoryProviderView> for MemoryProvider {
+    fn from(view: core::MemoryProviderView) -> Self {
+        let models = view.models.into_iter();
+        let models = models.map(|it| MemoryModel { id: it.id, dimensions: it.dimensions });
+        MemoryProvider { id: view.id, name: view.name, models: models.collect() }
+    }
+}
+
+impl From<core::MemoryChoice> for MemoryChoice {
+    fn from(choice: core::MemoryChoice) -> Self {
+        MemoryChoice { provider: choice.provider, model: choice.model }
+    }
+}
+
 /// A memory that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

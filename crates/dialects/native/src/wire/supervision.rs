@@ -110,6 +110,8 @@ pub enum Related {
     Review(String),
     Checkpoint(String),
     Handoff(String),
+    /// A background task that is lost.
+    Task(String),
 }
 
 impl From<model::Related> for Related {
@@ -119,6 +121,7 @@ impl From<model::Related> for Related {
             model::Related::Review(id) => Related::Review(id.to_string()),
             model::Related::Checkpoint(id) => Related::Checkpoint(id.to_string()),
             model::Related::Handoff(id) => Related::Handoff(id.to_string()),
+            model::Related::Task(id) => Related::Task(id.to_string()),
         }
     }
 }

@@ -52,12 +52,40 @@ pub struct TaskSubmit {
     /// How often it is done again if it fails or is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
+    /// After what it is done again; after both if not said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retry_on: Vec<RetryOn>,
+    /// How long is waited before that, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_backoff_seconds: Option<u64>,
+    /// What becomes of it when the daemon dies with it and it is not done again; it fails if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<WhenLost>,
     /// Whether the reply waits until its terminal is open, or it is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub opened: bool,
 }
 
 call!("rookery/tasks/submit" TaskSubmit -> Task);
+
+/// After what a task is done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RetryOn {
+    /// The daemon died with it.
+    Lost,
+    Failed,
+}
+
+/// What becomes of a task that is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WhenLost {
+    /// A person decides; it is in the queue.
+    Hold,
+    /// It has failed.
+    Fail,
+}
 
 /// How far a task has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

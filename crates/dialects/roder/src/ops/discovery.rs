@@ -14,6 +14,11 @@ use crate::wire::discovery::{
 };
 use crate::wire::dual::Dual;
 
+/// The provider of images that reaches nothing.
+const FAKE: &str = "fake";
+/// The provider of memories that goes by words.
+const BY_WORDS: &str = "local";
+
 /// The version of the interface that our own features are made for.
 const API_VERSION: &str = "1";
 
@@ -35,6 +40,7 @@ type Entry = (Extension, (String, Vec<CapabilityStatus>));
 
 const NETWORK: (&str, &str) = ("network.http", "to reach the models");
 const NETWORK_RUNNER: (&str, &str) = ("network.http", "to reach the runner");
+const NETWORK_SERVICE: (&str, &str) = ("network.http", "to reach the service");
 const READING: (&str, &str) = ("fs.read.workspace", "to read files of the workspace");
 const WRITING: (&str, &str) = ("fs.readwrite.workspace", "to change files of the workspace");
 const RUNNING: (&str, &str) = ("process.spawn.shell", "to run commands");
@@ -50,6 +56,13 @@ const FEATURES: &[Feature] = &[
         needs: &[NETWORK],
     },
     Feature {
+        id: "checkpoints",
+        name: "Checkpoints",
+        description: "Keeps the files of a project as they were, and brings them back",
+        provides: &[(Provides::CheckpointStore, "checkpoints")],
+        needs: &[READING, WRITING, STATE],
+    },
+    Feature {
         id: "coding-tools",
         name: "Coding tools",
         description: "Reads, searches, edits and patches files, and runs commands",
@@ -62,6 +75,13 @@ const FEATURES: &[Feature] = &[
         description: "Keeps long results whole, to be read in parts",
         provides: &[(Provides::ToolProvider, "context-artifacts")],
         needs: &[STATE],
+    },
+    Feature {
+        id: "git",
+        name: "Git",
+        description: "Says what changed in a repository, and takes back what tools changed",
+        provides: &[(Provides::VersionControlProvider, "git")],
+        needs: &[READING, WRITING],
     },
     Feature {
         id: "goals",
@@ -203,6 +223,13 @@ const FEATURES: &[Feature] = &[
         needs: &[READING, STATE],
     },
     Feature {
+        id: "teams",
+        name: "Teams",
+        description: "Agents that work for a lead, with a mailbox for each",
+        provides: &[(Provides::SubagentDispatcher, "teams")],
+        needs: &[READING, STATE],
+    },
+    Feature {
         id: "thread-store",
         name: "Thread store",
         description: "Keeps threads, their turns and items across restarts",
@@ -221,12 +248,33 @@ const FEATURES: &[Feature] = &[
 pub(crate) async fn extensions(cx: Cx, _: NoParams) -> Result<Dual<ExtensionsListResult>, Error> {
     let providers = cx.core.agents().providers().into_iter();
     let mut listed = list_features(providers.map(|info| (info.id, info.name)).collect());
+    for (extension, (id, statuses)) in services(&cx) {
+        listed.extensions.push(Dual(extension));
+        listed.capability_statuses.insert(id, statuses);
+    }
     for plugin in enabled_plugins(&cx).await {
         let (extension, (id, statuses)) = plugin;
         listed.extensions.push(Dual(extension));
         listed.capability_statuses.insert(id, statuses);
     }
     Ok(Dual(listed))
+}
+
+/// The providers of images and of vectors that are set up.
+fn services(cx: &Cx) -> Vec<Entry> {
+    let images = cx.core.media().image_providers().into_iter().map(|it| {
+        let needs: &[_] = if it.id == FAKE { &[] } else { &[NETWORK_SERVICE] };
+        let provides = vec![Provides::MediaGenerator(it.id.clone())];
+        entry(format!("media-{}", it.id), it.name, "Makes images".to_owned(), provides, needs)
+    });
+    // That of words makes no vectors.
+    let vectors = cx.core.memories().providers().into_iter().filter(|it| it.id != BY_WORDS);
+    let vectors = vectors.map(|it| {
+        let about = "Finds memories by what they mean".to_owned();
+        let provides = vec![Provides::EmbeddingProvider(it.id.clone())];
+        entry(format!("memory-{}", it.id), it.name, about, provides, &[NETWORK_SERVICE])
+    });
+    images.chain(vectors).collect()
 }
 
 /// The plugins that are installed and switched on, by their keys.

@@ -167,7 +167,8 @@ fn task_of(cx: &Cx, process_id: &str) -> Option<Arc<model::Task>> {
     cx.core.tasks().get(process_id.parse().ok()?).ok()
 }
 
-/// Tells this client whenever a process begins or ends, until it is gone.
+/// Tells this client whenever a process begins or ends, until it is gone. One that asks again hears of those
+/// of both requests.
 pub(crate) async fn subscribe(
     cx: Cx,
     params: ProcessesSubscribeParams,
@@ -175,8 +176,9 @@ pub(crate) async fn subscribe(
     let shows = [Shows::Commands, Shows::Tasks, Shows::Terminals];
     let mut changes = cx.core.log().changes(&shows);
     let only = params.process_id;
-    let processes = wanted(&cx, only.as_deref());
-    if cx.client.begins_to_watch_processes() {
+    let begins = cx.client.begins_to_watch_processes(only.as_deref());
+    let mut processes = watched(&cx);
+    if begins {
         let mut last = processes.clone();
         tokio::spawn(async move {
             let outbox = cx.connection.outbox().clone();
@@ -185,7 +187,7 @@ pub(crate) async fn subscribe(
                     changed = changes.next() => if changed.is_err() { return },
                     () = outbox.cancelled() => return,
                 }
-                let processes = wanted(&cx, only.as_deref());
+                let processes = watched(&cx);
                 if processes == last {
                     continue;
                 }
@@ -198,12 +200,14 @@ pub(crate) async fn subscribe(
             }
         });
     }
+    processes.retain(|one| only.as_ref().is_none_or(|id| one.process_id == *id));
     let event_kinds = vec![name::PROCESSES_UPDATED.to_owned()];
     Ok(ProcessesSubscribeResult { subscribed: true, event_kinds, processes })
 }
 
-fn wanted(cx: &Cx, only: Option<&str>) -> Vec<Process> {
+/// The processes that this client hears of.
+fn watched(cx: &Cx) -> Vec<Process> {
     let mut all = processes::all(cx, true);
-    all.retain(|one| only.is_none_or(|id| one.process_id == id));
+    all.retain(|one| cx.client.watches_process(&one.process_id));
     all
 }

@@ -15,9 +15,10 @@ use crate::show;
 use crate::tasks::{self, KINDS, TaskFilter, WORKFLOW};
 use crate::wire::dual::Dual;
 use crate::wire::task::{
-    TaskLifetime, TaskState, TasksCancelParams, TasksCancelResult, TasksGetParams, TasksGetResult,
-    TasksListParams, TasksListResult, TasksSubmitParams, TasksSubmitResult, TasksSubscribeParams,
-    TasksSubscribeResult, TasksUnsubscribeParams, TasksUnsubscribeResult,
+    TaskLifetime, TaskLost, TaskRetry, TaskRetryOn, TaskState, TasksCancelParams,
+    TasksCancelResult, TasksGetParams, TasksGetResult, TasksListParams, TasksListResult,
+    TasksSubmitParams, TasksSubmitResult, TasksSubscribeParams, TasksSubscribeResult,
+    TasksUnsubscribeParams, TasksUnsubscribeResult,
 };
 
 /// The words by which policy knows a command of a client, so that what was decided for one holds for
@@ -44,6 +45,11 @@ pub(crate) async fn submit(cx: Cx, params: TasksSubmitParams) -> Result<TasksSub
         }),
         timeout: params.timeout_seconds.map(Duration::from_secs),
         key: params.key,
+        retry: params.retry.map(retry).unwrap_or_default(),
+        lost: match params.lost {
+            Some(TaskLost::Hold) => model::Lost::Hold,
+            Some(TaskLost::Fail) | None => model::Lost::Fail,
+        },
         site: TaskSite::Chosen,
         client: cx.client.number(),
         keys: cx.client.keys(),
@@ -60,6 +66,16 @@ pub(crate) async fn submit(cx: Cx, params: TasksSubmitParams) -> Result<TasksSub
             let message = format!("tasks/submit was not approved: {reason}");
             Err(Error::approval_denied(message, &show::mode(&cx, mode)))
         }
+    }
+}
+
+fn retry(wanted: TaskRetry) -> model::Retry {
+    let is_on = |what| wanted.max > 0 && wanted.on.contains(&what);
+    model::Retry {
+        max: wanted.max,
+        on_lost: is_on(TaskRetryOn::Lost) || (wanted.max > 0 && wanted.on.is_empty()),
+        on_failed: is_on(TaskRetryOn::Failed),
+        backoff: Duration::from_secs(wanted.backoff_seconds),
     }
 }
 

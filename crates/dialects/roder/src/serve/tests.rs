@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod order;
 mod raw;
 
 struct World {

@@ -43,8 +43,16 @@ pub enum Provides {
     ToolProvider(String),
     /// Keeps threads.
     ThreadStore(String),
+    /// Keeps how the files of a project were.
+    CheckpointStore(String),
     /// Keeps memories.
     MemoryStore(String),
+    /// Makes vectors of texts.
+    EmbeddingProvider(String),
+    /// Makes images.
+    MediaGenerator(String),
+    /// Says what changed in a repository.
+    VersionControlProvider(String),
     /// Has a say in what is allowed.
     PolicyContributor(String),
     /// Runs background tasks.

@@ -30,6 +30,45 @@ pub struct TasksSubmitParams {
     /// The same key again is the same task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// When it is done again; never if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<TaskRetry>,
+    /// What becomes of it when the daemon dies with it and it is not done again; it fails if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<TaskLost>,
+}
+
+/// When a task is done again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRetry {
+    /// How often at most, besides the first time.
+    pub max: u32,
+    /// After what; after being lost if not said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<TaskRetryOn>,
+    /// How long is waited before that.
+    #[serde(default, deserialize_with = "super::or_default")]
+    pub backoff_seconds: u64,
+}
+
+/// After what a task is done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskRetryOn {
+    /// The daemon died with it.
+    Lost,
+    Failed,
+}
+
+/// What becomes of a task that is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskLost {
+    /// A person decides; it is in the queue.
+    Hold,
+    /// It has failed.
+    Fail,
 }
 
 /// With what a task ends at the latest.

@@ -43,6 +43,7 @@ fn entry() -> impl Strategy<Value = TraceEntry> {
         item().prop_map(TraceBody::Called),
         item().prop_map(TraceBody::Returned),
         one_of::<TraceStatus>().prop_map(TraceBody::Status),
+        Just(TraceBody::Cut),
     ];
     (time(), body).prop_map(|(at, body)| TraceEntry { at, body })
 }

@@ -6,17 +6,17 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use super::*;
 
 /// A client that sees lines.
-struct Lines {
+pub(super) struct Lines {
     stream: BufReader<Box<dyn Both>>,
     number: u64,
-    told: Vec<Value>,
+    pub(super) told: Vec<Value>,
 }
 
 trait Both: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send {}
 impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send> Both for T {}
 
 impl Lines {
-    fn to(world: &World) -> Self {
+    pub(super) fn to(world: &World) -> Self {
         let (near, far) = memory::pair();
         let core = world.core.clone();
         tokio::spawn(serve_connection(far, framing(), options(), move |connection| {
@@ -25,7 +25,7 @@ impl Lines {
         Lines { stream: BufReader::new(Box::new(near)), number: 0, told: Vec::new() }
     }
 
-    async fn send(&mut self, line: &str) {
+    pub(super) async fn send(&mut self, line: &str) {
         self.stream.get_mut().write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
@@ -40,7 +40,15 @@ impl Lines {
         message
     }
 
-    async fn call(&mut self, method: &str, params: Value) -> Value {
+    /// What was kept, then what comes.
+    pub(super) async fn next(&mut self) -> Value {
+        match self.told.is_empty() {
+            true => self.take().await,
+            false => self.told.remove(0),
+        }
+    }
+
+    pub(super) async fn call(&mut self, method: &str, params: Value) -> Value {
         self.number += 1;
         let id = self.number;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -55,7 +63,7 @@ impl Lines {
     }
 
     /// Runs a turn to its end and gives what was told of it.
-    async fn turn(&mut self, thread: &str, prompt: &str) -> Vec<Value> {
+    pub(super) async fn turn(&mut self, thread: &str, prompt: &str) -> Vec<Value> {
         let begun = self.call("turn/start", json!({ "threadId": thread, "prompt": prompt })).await;
         assert!(begun["result"]["turnId"].is_string(), "{begun}");
         let mut told = std::mem::take(&mut self.told);
@@ -65,7 +73,7 @@ impl Lines {
         told
     }
 
-    async fn thread(&mut self, world: &World) -> String {
+    pub(super) async fn thread(&mut self, world: &World) -> String {
         let started = self
             .call("thread/start", json!({ "cwd": world.path(), "modelProvider": "mock" }))
             .await;
@@ -80,7 +88,7 @@ impl Lines {
     }
 }
 
-fn script(steps: &Value) -> String {
+pub(super) fn script(steps: &Value) -> String {
     format!("MOCK_SCRIPT:{steps}")
 }
 

@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// Decodes params as methods do.
-fn read<P: DeserializeOwned + JsonSchema>(text: &str) -> Result<P, String> {
+pub(super) fn read<P: DeserializeOwned + JsonSchema>(text: &str) -> Result<P, String> {
     let raw = RawValue::from_string(text.to_owned()).map_err(|error| error.to_string())?;
     let folded = fold(&raw, &Shape::of::<P>()).map_err(|conflict| conflict.to_string())?;
     serde_json::from_str(folded.get()).map_err(|error| error.to_string())
 }
 
 /// `threadId` as `thread_id`, in names of the top level only.
-fn unfold(params: &Value) -> Value {
+pub(super) fn unfold(params: &Value) -> Value {
     let Value::Object(members) = params else { return params.clone() };
     let unfolded = members.iter().map(|(name, value)| {
         let mut snake = String::new();
