@@ -219,5 +219,6 @@ fn output_of_thousands_of_lines_is_read_page_by_page() {
     face.send("\r");
     face.press_until("\r", || is_whole() || !has_middle);
     face.send("\x1b");
+    face.wait("enter send");
     face.leave();
 }
