@@ -3,8 +3,10 @@
 use super::raw::{Lines, script};
 use super::*;
 
+/// What was told of hunks and of reviews.
 fn methods(told: &[Value]) -> Vec<&str> {
-    told.iter().filter_map(|one| one["method"].as_str()).collect()
+    let names = told.iter().filter_map(|one| one["method"].as_str());
+    names.filter(|name| name.starts_with("hunk/") || name.starts_with("plan/")).collect()
 }
 
 /// A command whose words are not there before something is written into `gate`.
