@@ -235,7 +235,8 @@ class Phone {
       if (view.scale > 1.01) return;
       this.root.style.setProperty("--view-height", `${view.height}px`);
       this.root.style.setProperty("--view-top", `${view.offsetTop}px`);
-      const isUp = window.innerHeight - view.height > 120 || this.#isTyping();
+      // A narrow window with a keyboard of its own has none that comes up.
+      const isUp = window.innerHeight - view.height > 120 || (this.#app.isTouch() && this.#isTyping());
       this.root.toggleAttribute("data-keyboard", this.#app.isPhone() && isUp);
     };
     view.addEventListener("resize", fit);

@@ -88,7 +88,7 @@ fn what_only_informs_is_read_and_put_away_where_its_notice_leads() {
     let page = phone(TestDaemon::start(), "full");
     let root = page.project("api");
     page.begin(&root, "Talk", &json!([{"text": "Hello."}]));
-    // The end of a turn that nobody saw waits for no answer, and so is in no list.
+    // The end of a turn that was not seen waits for no answer, and so is in no list.
     page.until_shown("#bar [data-go='more']");
     tap(&page, "#bar [data-go='more']");
     page.until_shown("#toasts .toast.clickable");
