@@ -19,7 +19,7 @@ mod pointer;
 mod stage;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rookery_face::Start;
@@ -45,6 +45,9 @@ pub const APP_ID: &str = "rookery";
 /// Events that wait to be thought about.
 const EVENTS: usize = 1024;
 
+/// Reads a file, unless it is longer than this.
+pub type ReadFile = Arc<dyn Fn(&Path, u64) -> Result<Vec<u8>, String> + Send + Sync>;
+
 /// Everything that a window needs from outside.
 pub struct Options {
     /// The daemon's socket.
@@ -67,6 +70,8 @@ pub struct Options {
     pub start: Start,
     /// Opens an address with the program of the desktop.
     pub open: Arc<dyn Fn(String) -> Job + Send + Sync>,
+    /// Reads a file of at most so many bytes.
+    pub read: ReadFile,
     /// The clipboards of this machine.
     pub clipboards: Clipboards,
     /// Gets a line for each picture that was shown.

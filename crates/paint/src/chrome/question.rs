@@ -1,5 +1,5 @@
-//! A question over everything else. What it is about is wrapped and scrolled, never cut: somebody is about
-//! to say yes to it.
+//! A question over everything else. What it is about is wrapped and scrolled, never cut: a user is about to
+//! say yes to it.
 
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Rect};
 use rookery_view::scene::pages::Field;

