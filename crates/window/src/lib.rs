@@ -70,7 +70,7 @@ pub struct Options {
     pub start: Start,
     /// Opens an address with the program of the desktop.
     pub open: Arc<dyn Fn(String) -> Job + Send + Sync>,
-    /// Reads a file of at most so many bytes.
+    /// Reads a file, up to a number of bytes.
     pub read: ReadFile,
     /// The clipboards of this machine.
     pub clipboards: Clipboards,
