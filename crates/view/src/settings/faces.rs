@@ -193,6 +193,7 @@ pub const WRITABLE: &[&str] = &[
     "tui-notify",
     "copy-on-select",
     "link-modifier",
+    "font-size",
 ];
 
 /// Whether a face may write this, and what the key is as a word of ours.
@@ -224,6 +225,7 @@ mod tests {
     fn a_face_writes_what_can_be_read_and_nothing_that_starts_a_program() {
         assert_eq!(writable("tui-colors", "none"), Ok("tui-colors"));
         assert_eq!(writable("prefix", "off"), Ok("prefix"));
+        assert_eq!(writable("font-size", "14"), Ok("font-size"));
         assert!(writable("tui-colors", "pink").unwrap_err().contains("must be one of"));
         assert!(writable("notify-command", "sh").is_err());
         assert!(writable("prefix", "ctrl+a\ncommand = x").is_err());
