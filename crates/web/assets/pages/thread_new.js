@@ -77,7 +77,10 @@ class NewThread {
     this.element.close();
   }
 
+  // The browser has given the keyboard back already, and by now the person may have gone on with it.
   #closed() {
+    const active = document.activeElement;
+    if (active && active !== document.body && !this.element.contains(active)) return;
     if (this.#before?.isConnected) this.#before.focus({ preventScroll: true });
     else this.#app.focus();
   }
