@@ -83,7 +83,9 @@ export class Find {
     const params = { t: this.t, text: this.field.value, regex: isOn(this.regex), case: isOn(this.capitals) ? "sensitive" : "smart", limit: 1000 };
     try {
       const found = await this.app.call(`${VIEW}find`, params);
-      if (serial === this.serial) this.show(found);
+      if (serial !== this.serial) return;
+      this.answered = serial;
+      this.show(found);
     } catch (error) {
       if (serial !== this.serial) return;
       this.show({ matches: [], total: 0 });
@@ -100,6 +102,8 @@ export class Find {
   /** Matches of a search that took longer. */
   more(t, found) {
     if (this.element.hidden || t !== this.t || !found) return;
+    // Until its own reply came, what arrives is of the search before.
+    if (this.answered !== this.serial) return;
     this.matches = [...this.matches, ...(found.matches ?? [])];
     this.total = found.total;
     this.tell();

@@ -133,9 +133,9 @@ impl App {
 
     /// Further matches of a search that took longer.
     pub fn found_more(&mut self, terminal: u64, found: &Found) {
-        let Some(find) = self.find.as_mut().filter(|find| find.terminal == terminal) else {
-            return;
-        };
+        // Until its own reply came, what arrives is of the search before.
+        let is_of = |find: &&mut FindBar| find.terminal == terminal && !find.is_waiting;
+        let Some(find) = self.find.as_mut().filter(is_of) else { return };
         find.matches.extend_from_slice(&found.matches);
         find.total = found.total;
     }
@@ -162,5 +162,26 @@ impl App {
             let t = find.terminal;
             self.scroll(Scroll { t, to: Some(ScrollTo::Row), row: Some(to), by: None });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Surroundings;
+
+    fn found(row: u64) -> Found {
+        Found { epoch: 1, matches: vec![(row, 0, 2)], total: 1, more: true }
+    }
+
+    #[test]
+    fn what_arrives_before_the_reply_is_of_the_search_before() {
+        let mut app = App::new((80, 24), Surroundings::default());
+        app.find = Some(FindBar { is_waiting: true, ..FindBar::new(1) });
+        app.found_more(1, &found(7));
+        assert!(app.find.as_ref().unwrap().matches.is_empty());
+        app.find.as_mut().unwrap().take(found(3));
+        app.found_more(1, &found(9));
+        assert_eq!(app.find.unwrap().matches, [(3, 0, 2), (9, 0, 2)]);
     }
 }
