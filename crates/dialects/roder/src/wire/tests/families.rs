@@ -83,6 +83,14 @@ fn work_beside_a_thread_is_asked_for_in_both_spellings() {
 }
 
 #[test]
+fn what_becomes_of_a_lost_task_is_read() {
+    let text = r#"{"executorId":"process","retry":{"max":1,"on":["lost"],"backoff_seconds":3},"lost":"hold"}"#;
+    let params = read::<TasksSubmitParams>(text).unwrap();
+    let retry = TaskRetry { max: 1, on: vec![TaskRetryOn::Lost], backoff_seconds: 3 };
+    assert_eq!((params.retry, params.lost), (Some(retry), Some(TaskLost::Hold)));
+}
+
+#[test]
 fn what_changed_and_what_is_known_is_asked_for_in_both_spellings() {
     let anchor = json!({ "file": { "path": "a", "startLine": 1, "endLine": 2 } });
     decodes::<PlanReviewCommentParams>(
