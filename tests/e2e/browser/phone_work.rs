@@ -66,6 +66,8 @@ fn a_conversation_is_held_with_a_thumb() {
     until_said("Answered.");
     page.until_hidden("#stop");
     tap(&page, "#composer");
+    page.until_at("#composer");
+    page.until_hidden("#bar");
     page.type_keys("go on");
     tap(&page, "#send");
     until_said("Slowly");
