@@ -117,6 +117,8 @@ impl Work {
         let capabilities = json!({"optOutNotificationMethods": unheard});
         client.call("initialize", &json!({"capabilities": capabilities}))?;
         client.call("session/set_mode", &json!({"mode": "bypass"}))?;
+        // Whom agents ask that nothing else is said of; without keys there is no provider otherwise.
+        client.call("providers/select", &json!({"provider": "mock", "model": "mock"}))?;
         Ok(Work { client })
     }
 }
