@@ -91,6 +91,7 @@ pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {
     let search = Search { finder, left: limit.min(bound::MATCHES_RETURNED) };
     let (found, search) = go_on(&handle, search).await?;
     cx.session.change_beside(|state| {
+        *state.searches.entry(handle.id()).or_default() += 1;
         state.finds.remove(&handle.id());
         if found.more {
             state.finds.insert(handle.id(), search);

@@ -81,6 +81,8 @@ pub(crate) struct State {
     pub(crate) chosen: Option<(rookery_view::settings::Settings, link::Chosen)>,
     /// Searches that go on.
     pub(crate) finds: HashMap<TerminalId, Search>,
+    /// How many searches were begun in each terminal.
+    pub(crate) searches: HashMap<TerminalId, u64>,
 }
 
 /// Numbered input: what the kernel has, and what waits for it.

@@ -94,18 +94,23 @@ impl Runner {
     /// Goes on with searches that were not done in one step.
     pub(super) async fn find(&mut self) {
         self.found.clear();
-        let finders = self.session.look(|state| std::mem::take(&mut state.finds));
+        let (finders, searches) =
+            self.session.look(|state| (std::mem::take(&mut state.finds), state.searches.clone()));
         for (id, search) in finders {
             let Ok(handle) = self.core.terminals().get(id) else { continue };
             let Ok((found, search)) = go_on(&handle, search).await else { continue };
-            self.is_due |= found.more;
-            if found.more {
-                // One that began meanwhile takes its place.
-                self.session.look(|state| {
-                    state.finds.entry(id).or_insert(search);
-                });
+            // One that began meanwhile takes its place, and nothing more is shown of this one.
+            let is_latest = self.session.look(|state| {
+                let is_latest = state.searches.get(&id) == searches.get(&id);
+                if is_latest && found.more {
+                    state.finds.insert(id, search);
+                }
+                is_latest
+            });
+            if is_latest {
+                self.is_due |= found.more;
+                self.found.insert(id, found);
             }
-            self.found.insert(id, found);
         }
     }
 }
