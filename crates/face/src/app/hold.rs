@@ -88,8 +88,7 @@ impl App {
     /// Whether what was typed waits now.
     pub(super) fn keeps(&mut self, cx: &Cx<'_>, typed: impl FnOnce() -> Typed) -> bool {
         let page = App::page(cx);
-        // A workspace without a program takes keys as a page does.
-        let is_page = !matches!(page, Page::Workspace { .. }) || App::focused(cx).is_none();
+        let is_page = !matches!(page, Page::Workspace { .. });
         if is_page && self.hold.as_ref().is_some_and(|hold| hold.from.as_ref() != Some(&page)) {
             // It is here already; what it decides by has a guard of its own.
             self.arrive(cx);
