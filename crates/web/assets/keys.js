@@ -190,7 +190,7 @@ export class Keys {
     this.app.refuse();
   }
 
-  /** The program that was told of a press, and no other, is told of the release. */
+  /** The program that got a press, and no other, gets the release. */
   up(event) {
     const t = this.held.get(keyName(event)) ?? null;
     this.held.delete(keyName(event));

@@ -50,7 +50,7 @@ fn a_conversation_is_held_with_a_thumb() {
     page.until_page("threads");
     let row = "[data-for='threads'] .entry .row-main";
     page.until_shown(row);
-    // That its turn ended is told over the list.
+    // The end of its turn is shown over the list.
     page.until_hidden("#toasts .toast");
     tap(&page, row);
     page.until_page("thread");

@@ -1,4 +1,4 @@
-//! What was sent when the connection broke is told apart from what was not, and nothing is sent twice; what is
+//! A call that was sent when the connection broke is not taken for one that was not, and nothing is sent twice; what is
 //! written outlives the tab.
 
 use rookery_testkit::TestDaemon;
@@ -52,7 +52,7 @@ fn a_decision_without_an_answer_is_told_and_never_sent_again() {
     page.until_state("lost");
     page.until_says("#unsent", "your decision may not have arrived");
     page.until_says("#toasts", "it may have been decided");
-    // What is pressed now was never sent, and is told so.
+    // What is pressed now was never sent, and the page says so.
     page.pass_guard();
     page.click("#approve");
     page.until_says("#toasts", "not sent");

@@ -32,7 +32,7 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) result: Option<(&'a str, bool)>,
 }
 
-/// What happened, as hooks are told of it.
+/// An event, as hooks get it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Happened<'a> {
     pub(crate) event: HookEvent,

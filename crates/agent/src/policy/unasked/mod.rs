@@ -146,7 +146,7 @@ fn writes(unasked: &Unasked, call: &Call<'_>) -> Wanted {
     }
 }
 
-/// What is kept for other threads is told to agents elsewhere, so it is as good as a file of theirs.
+/// Agents of other threads are given what is kept for them, so it is as good as a file of theirs.
 fn keeps(unasked: &Unasked) -> Wanted {
     match unasked.writes {
         Reach::Nowhere => Wanted::Ask(reasons::WRITES),

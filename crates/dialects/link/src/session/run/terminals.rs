@@ -10,7 +10,7 @@ use super::Runner;
 use crate::ops::terminal::go_on;
 use crate::session::rows::Masked;
 
-/// A terminal to be told of.
+/// A terminal that is reported.
 struct Shown {
     handle: TerminalHandle,
     owner: Option<Owner>,
