@@ -146,6 +146,11 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     |tx, n| each_live(tx, |tx, live| tx.edit(live).put_trace(samples::trace(n))),
     |tx, n| {
         each_live(tx, |tx, live| {
+            tx.edit(live).change_trace(samples::trace(n).id, |trace| trace.title.push('+'));
+        });
+    },
+    |tx, n| {
+        each_live(tx, |tx, live| {
             let mut editing = tx.edit(live);
             let number = editing.next_change();
             editing.put_change(Arc::new(samples::file_change(number, n)));
@@ -235,8 +240,8 @@ fn every_change_can_be_seen() {
         runtime.block_on(thread_in(&core, dir.path()));
         let _runtime = runtime.enter();
         // Something to be removed, settled and resolved.
-        let [item, turn, change] = [7, 5, 3].map(|back| (CHANGES.len() - back, 1));
-        assert!(run(&core, &[(0, 1), (5, 1), (9, 1), item, turn, change], End::Success));
+        let [item, turn, trace, change] = [8, 6, 5, 3].map(|back| (CHANGES.len() - back, 1));
+        assert!(run(&core, &[(0, 1), (5, 1), (9, 1), item, turn, trace, change], End::Success));
         let open = |tx: &mut Tx<'_>| {
             tx.world.terminals.insert(TerminalId::new(1), samples::terminal(1));
             Ok(())

@@ -75,10 +75,11 @@ impl Editing<'_> {
         id: TraceId,
         change: impl FnOnce(&mut Trace),
     ) -> Option<Trace> {
-        let mut trace = self.contents.trace(id).filter(|it| !it.status.is_final())?.clone();
-        change(&mut trace);
-        self.put_trace(trace.clone());
-        Some(trace)
+        let old = self.contents.trace(id).filter(|it| !it.status.is_final())?.clone();
+        self.undo_by(move |contents| contents.put_trace(old));
+        let trace = self.contents.trace_mut(id)?;
+        change(trace);
+        Some(trace.clone())
     }
 
     /// A number that no change of a file has yet.
