@@ -83,6 +83,9 @@ pub(crate) enum Role {
     /// Show a block that gets another color with every key.
     #[command(name = "__block", hide = true)]
     Block,
+    /// Write lines at a steady rate for a while.
+    #[command(name = "__flood", hide = true)]
+    Flood(Flood),
     /// Write back what is typed, on one line.
     #[command(name = "__echo", hide = true)]
     Echo,
@@ -101,6 +104,17 @@ pub(crate) struct Write {
     /// Ask the terminal for the cursor position after the marker, and report only when it has answered.
     #[arg(long)]
     pub(crate) confirm: bool,
+}
+
+/// A child that writes more lines than anyone reads, and no more than a terminal survives.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Flood {
+    /// Bytes a second; fewer where the terminal takes fewer.
+    #[arg(long, default_value_t = crate::child::FLOOD_RATE)]
+    pub(crate) rate: u64,
+    /// Seconds until it ends by itself.
+    #[arg(long, default_value_t = crate::child::FLOOD_SECONDS)]
+    pub(crate) seconds: u64,
 }
 
 /// A child that writes the time.

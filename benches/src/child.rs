@@ -2,14 +2,15 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::args;
-use crate::gate::Line;
-use crate::streams::MARKER;
+use crate::gate::{Line, pause};
+use crate::streams::{MARKER, Stream};
 
 /// Writes the stream and the marker.
 pub(crate) fn write(args: &args::Write) -> anyhow::Result<()> {
@@ -55,6 +56,39 @@ fn await_cursor_report(out: &mut impl io::Write) -> anyhow::Result<()> {
         if io::stdin().read(&mut byte)? == 0 {
             bail!("the terminal closed without an answer");
         }
+    }
+    Ok(())
+}
+
+/// Bytes that a flood writes a second: some hundred times what can be read, and less than any terminal takes.
+pub(crate) const FLOOD_RATE: u64 = 16_000_000;
+/// No measurement beside a flood takes longer.
+pub(crate) const FLOOD_SECONDS: u64 = 300;
+/// Bytes of one write, and between two looks at the clock.
+const FLOOD_PIECE: usize = 8 << 10;
+const FLOOD_EVERY: Duration = Duration::from_millis(2);
+
+/// Writes lines at a steady rate for a while, or until the terminal is gone. One that was held up does not catch up.
+pub(crate) fn flood(args: &args::Flood) -> anyhow::Result<()> {
+    let block = Stream::Ascii.block();
+    let mut out = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let start = Instant::now();
+    let mut sent = 0.0;
+    for piece in block.as_bytes().chunks(FLOOD_PIECE).cycle() {
+        loop {
+            let time = start.elapsed();
+            if time.as_secs() >= args.seconds {
+                return Ok(());
+            }
+            let due = args.rate as f64 * time.as_secs_f64();
+            if sent < due {
+                sent = f64::max(sent, due - args.rate as f64 * 0.1);
+                break;
+            }
+            pause(FLOOD_EVERY)?;
+        }
+        out.write_all(piece).context("the terminal is gone")?;
+        sent += piece.len() as f64;
     }
     Ok(())
 }

@@ -73,6 +73,11 @@ impl Waiting {
         self.0.write_all(&number.to_le_bytes()).context("a child is gone")
     }
 
+    /// Gives up when the child says nothing for this long.
+    pub(crate) fn limit(&mut self, limit: Duration) -> anyhow::Result<()> {
+        Ok(self.0.set_read_timeout(Some(limit))?)
+    }
+
     /// Waits until the child says that it is done.
     pub(crate) fn done(&mut self) -> anyhow::Result<()> {
         self.0.read_exact(&mut [0]).context("a child did not finish")
@@ -135,6 +140,9 @@ mod tests {
             (first, line.next())
         });
         let mut waiting = gate.accept().unwrap();
+        waiting.limit(Duration::from_millis(1)).unwrap();
+        assert!(waiting.done().is_err());
+        waiting.limit(START_LIMIT).unwrap();
         waiting.tell(7).unwrap();
         waiting.done().unwrap();
         drop(waiting);

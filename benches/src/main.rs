@@ -42,6 +42,7 @@ fn main() -> ExitCode {
     let done = match &args.role {
         Some(Role::Write(write)) => child::write(write).map(|()| true),
         Some(Role::Stamp(stamp)) => child::stamp(stamp).map(|()| true),
+        Some(Role::Flood(flood)) => child::flood(flood).map(|()| true),
         Some(Role::Block) => child::block().map(|()| true),
         Some(Role::Echo) => child::echo().map(|()| true),
         None => measure_all(&args),

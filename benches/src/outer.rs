@@ -2,13 +2,14 @@
 //! what a terminal is asked at the start.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -18,6 +19,8 @@ use crate::process;
 const READ_BYTES: usize = 64 << 10;
 /// Output that is looked through for what is waited for.
 const KEPT_BYTES: usize = 1 << 20;
+/// How long a program may leave its keys unread.
+const KEYS_LIMIT: Duration = Duration::from_secs(30);
 /// What begins a frame of ours.
 const FRAME: &[u8] = b"\x1b[?2026h";
 /// The question that every terminal answers, and an answer.
@@ -66,6 +69,8 @@ impl Outer {
         all.stdout(Stdio::from(OwnedFd::from(open()?)));
         all.stderr(Stdio::from(OwnedFd::from(open()?)));
         let child = all.spawn().context("cannot run setsid (apt-get install util-linux)")?;
+        // A program that reads no keys holds nobody up for longer than it may.
+        fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
         let master = File::from(master);
         Ok(Outer { master, child, seen: Vec::new(), counts: Counts::default() })
     }
@@ -77,7 +82,27 @@ impl Outer {
 
     /// Presses keys.
     pub(crate) fn send(&mut self, keys: &[u8]) -> anyhow::Result<()> {
-        self.master.write_all(keys).context("the terminal is gone")
+        let (end, mut left) = (Instant::now() + KEYS_LIMIT, keys);
+        while !left.is_empty() {
+            match self.master.write(left) {
+                Ok(count) => left = &left[count..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let limit = end.saturating_duration_since(Instant::now());
+                    if limit.is_zero() || !self.is_ready(PollFlags::OUT, limit)? {
+                        bail!("the program in the terminal read no keys for {KEYS_LIMIT:?}");
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).context("the terminal is gone"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the terminal can be read or written.
+    fn is_ready(&self, what: PollFlags, limit: Duration) -> anyhow::Result<bool> {
+        let mut waited = [PollFd::from_borrowed_fd(self.master.as_fd(), what)];
+        Ok(poll(&mut waited, Some(&Timespec::try_from(limit)?))? != 0)
     }
 
     /// Forgets what came out so far.
@@ -93,8 +118,7 @@ impl Outer {
 
     /// Reads what comes within `limit`; false if nothing did.
     pub(crate) fn read(&mut self, limit: Duration) -> anyhow::Result<bool> {
-        let mut waited = [PollFd::from_borrowed_fd(self.master.as_fd(), PollFlags::IN)];
-        if poll(&mut waited, Some(&Timespec::try_from(limit)?))? == 0 {
+        if !self.is_ready(PollFlags::IN, limit)? {
             return Ok(false);
         }
         let start = self.seen.len();
@@ -113,7 +137,7 @@ impl Outer {
         let news = &self.seen[start.saturating_sub(FRAME.len() - 1)..];
         self.counts.frames += occurrences(news, FRAME);
         if occurrences(news, WHO.0) > 0 {
-            self.master.write_all(WHO.1)?;
+            self.send(WHO.1)?;
         }
         if self.seen.len() > KEPT_BYTES {
             self.seen.drain(..self.seen.len() - KEPT_BYTES / 2);
@@ -121,10 +145,15 @@ impl Outer {
         Ok(true)
     }
 
-    /// Reads until nothing came for this long.
-    pub(crate) fn drain(&mut self, quiet: Duration) -> anyhow::Result<()> {
-        while self.read(quiet)? {}
-        Ok(())
+    /// Reads until nothing came for this long, at most for `limit`: a flood never rests. Says whether it became quiet.
+    pub(crate) fn drain(&mut self, quiet: Duration, limit: Duration) -> anyhow::Result<bool> {
+        let end = Instant::now() + limit;
+        while self.read(quiet)? {
+            if Instant::now() >= end {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Reads until these bytes have come since it was last forgotten.
@@ -136,8 +165,13 @@ impl Outer {
                 return Ok(());
             }
             from = self.seen.len().saturating_sub(text.len());
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || !self.read(left)? {
+            let (before, left) = (self.seen.len(), end.saturating_duration_since(Instant::now()));
+            let is_news = !left.is_zero() && self.read(left)?;
+            if self.seen.len() < before {
+                // The older half was let go, and what came is at the end of the rest.
+                from = self.seen.len().saturating_sub(text.len() + READ_BYTES);
+            }
+            if !is_news {
                 let tail = &self.seen[self.seen.len().saturating_sub(400)..];
                 bail!(
                     "{:?} did not come within {limit:?}, but {:?}",
@@ -192,6 +226,26 @@ mod tests {
         outer.wait(b"got hi", soon).unwrap();
         assert!(outer.counts().bytes > 6);
         assert!(outer.wait(b"never", Duration::from_millis(10)).is_err());
+    }
+
+    #[test]
+    fn nothing_is_missed_in_a_flood_that_is_longer_than_what_is_kept() {
+        let mut command = process::program("sh");
+        let script = "stty -opost; seq 1 400000; echo end-of-it; seq 1 3";
+        command.args(["-c", script]);
+        for _ in 0..3 {
+            let mut outer = Outer::start(&command, (12, 34)).unwrap();
+            outer.wait(b"end-of-it", Duration::from_secs(60)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_flood_that_never_rests_is_left_after_a_while() {
+        let mut outer = Outer::start(&process::program("yes"), (12, 34)).unwrap();
+        assert!(!outer.drain(Duration::from_secs(30), Duration::from_millis(20)).unwrap());
+        drop(outer);
+        let mut quiet = Outer::start(process::program("cat").arg("-"), (12, 34)).unwrap();
+        assert!(quiet.drain(Duration::from_millis(10), Duration::from_secs(30)).unwrap());
     }
 
     #[test]

@@ -20,6 +20,13 @@ fn every_stream_is_as_long_as_asked_for_and_ends_with_the_marker() {
 }
 
 #[test]
+fn a_flood_keeps_its_rate_and_ends() {
+    let output = run(&["__flood", "--rate", "1000000", "--seconds", "1"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!((1..1_100_000).contains(&output.stdout.len()), "{}", output.stdout.len());
+}
+
+#[test]
 fn a_child_without_a_bench_fails() {
     let output = run(&["__stamp", "--gate", "/nonexistent/gate"]);
     assert!(!output.status.success());

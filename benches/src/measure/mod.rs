@@ -377,8 +377,9 @@ fn definitions() -> Vec<String> {
          pressed and the letter waited for among the bytes that come out, with pauses of 20 to 35 ms between keys; the \
          floor is `cat` in that terminal without anything between. Viewers of the link are blocking clients that \
          acknowledge every frame at once. Frames of the TUI are counted by the marks of synchronized output around \
-         them; tmux has no such marks. Floods are as many lines as go through. Of the batches, the best median and the \
-         best p99. While a program floods, what a client is sent is what it shows, so bytes are compared with tmux's.",
+         them; tmux has no such marks. What floods beside a key writes lines at 16 MB/s, the same for everyone. Of the \
+         batches, the best median and the best p99. While a program floods, what a client is sent is what it shows, so \
+         bytes are compared with tmux's.",
         "work: one blocking client over the Roder socket of a fresh daemon in mode bypass; every turn is answered by the \
          provider `mock`. The floor is a plain loop by the same client at another fresh daemon: a thread and a turn, or \
          a command, one after the other, each until it is over. Memory that stays: resident sets of daemon and keeper \

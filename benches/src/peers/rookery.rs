@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::{SOON, SessionServer};
 use crate::client::Client;
+use crate::gate::await_readable;
 use crate::process;
 
 /// A running daemon. It and its terminals end when this is dropped.
@@ -114,7 +115,12 @@ fn launch(binary: &Path, home: &Path) -> anyhow::Result<(Child, Value)> {
         .with_context(|| format!("cannot start {}", binary.display()))?;
     let stdout = daemon.stdout.take().context("the daemon has no output")?;
     let mut line = String::new();
-    BufReader::new(stdout).read_line(&mut line)?;
+    // One that says nothing is as bad as one that ends.
+    if await_readable(&stdout, SOON).is_ok() {
+        BufReader::new(stdout).read_line(&mut line)?;
+    } else {
+        let _ = daemon.kill();
+    }
     let Some(ready) = line.strip_prefix("ready ") else {
         process::finish(&mut daemon, SOON);
         bail!(

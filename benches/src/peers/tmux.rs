@@ -12,12 +12,16 @@ use super::Size;
 use crate::gate::Gate;
 use crate::process;
 
+/// How long a command may take, also while a window floods.
+const LIMIT: Duration = Duration::from_secs(30);
+
 /// Its version, or why there is none.
 pub(crate) fn find() -> Result<String, String> {
     if process::find("tmux").is_none() {
         return Err("tmux is not installed (apt-get install tmux)".to_owned());
     }
-    process::output(process::program("tmux").arg("-V")).map_err(|error| format!("{error:#}"))
+    process::output_within(process::program("tmux").arg("-V"), LIMIT)
+        .map_err(|error| format!("{error:#}"))
 }
 
 /// A running server with one session, whose first window runs `cat`.
@@ -33,8 +37,11 @@ impl Tmux {
         let start = ["new-session", "-d", "-x", "80", "-y", "24", "-s", "bench", "/bin/cat", "-"];
         // An option must be set before the first window is made, and a server ends without a session.
         let history = ["set-option", "-g", "history-limit", "10000", ";"];
-        process::output(command(&dir).arg("start-server").arg(";").args(history).args(start))?;
-        let pid = process::output(command(&dir).args(["display-message", "-p", "#{pid}"]))?;
+        let mut server = command(&dir);
+        server.arg("start-server").arg(";").args(history).args(start);
+        process::output_within(&mut server, LIMIT)?;
+        let mut ask = command(&dir);
+        let pid = process::output_within(ask.args(["display-message", "-p", "#{pid}"]), LIMIT)?;
         Ok(Tmux { pid: pid.parse().with_context(|| format!("{pid} is no process"))?, dir })
     }
 
@@ -47,7 +54,7 @@ impl Tmux {
     pub(crate) fn open(&self, exe: &Path, gate: &Gate, role: &[&str]) -> anyhow::Result<()> {
         let mut new_window = command(&self.dir);
         new_window.args(["new-window", "-d"]).arg(exe).args(role).args(["--gate", &gate.path()]);
-        process::output(&mut new_window).map(drop)
+        process::output_within(&mut new_window, LIMIT).map(drop)
     }
 
     /// How a client attaches in the terminal that it runs in. It shows the window that is selected; the first is `cat`.
@@ -59,7 +66,7 @@ impl Tmux {
 
     /// Runs a command of tmux.
     pub(crate) fn run(&self, args: &[&str]) -> anyhow::Result<String> {
-        process::output(command(&self.dir).args(args))
+        process::output_within(command(&self.dir).args(args), LIMIT)
     }
 
     /// Attaches in control mode.
@@ -91,7 +98,7 @@ impl Tmux {
 
 impl Drop for Tmux {
     fn drop(&mut self) {
-        let _ = process::output(command(&self.dir).arg("kill-server"));
+        let _ = process::output_within(command(&self.dir).arg("kill-server"), LIMIT);
         if !process::await_end(self.pid, Duration::from_secs(10)) {
             process::kill(self.pid);
         }

@@ -54,7 +54,8 @@ fn of_page(bench: &Bench, meanwhile: Meanwhile) -> anyhow::Result<(Times, (u16, 
     let mut page = Page::open(bench)?;
     let size = page.size()?;
     if meanwhile != Meanwhile::Nothing {
-        let flood = open(&mut page.client, &["yes"])?;
+        let exe = bench.exe.display().to_string();
+        let flood = open(&mut page.client, &[&exe, "__flood"])?;
         let echo = page.echo(bench)?;
         if meanwhile == Meanwhile::OtherPane {
             tile(&page.rookery, flood, echo)?;

@@ -46,7 +46,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         // What lay over the picture is gone with the first one that is current.
         outer.wait(b"\x1b[?2026l", super::SOON)?;
         painted.push(start.elapsed().as_secs_f64() * 1e3);
-        outer.drain(Duration::from_millis(600))?;
+        outer.drain(Duration::from_millis(600), super::SOON)?;
     }
     for (who, times) in [("a viewer of the link", &linked), ("the TUI", &painted)] {
         let name = format!("kill -9 and a new daemon, {count} terminals, until {who} is current");

@@ -61,10 +61,10 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
 fn at_rest(outer: &mut Outer, processes: &[u32], seconds: u64) -> anyhow::Result<Idle> {
     // What a start leaves to be done is done.
     pause(Duration::from_secs(2))?;
-    outer.drain(Duration::from_millis(300))?;
+    outer.drain(Duration::from_millis(300), super::SOON)?;
     outer.forget();
     let time = Duration::from_secs(seconds);
     let rest = rest(processes, time, || pause(time))?;
-    while outer.read(Duration::from_millis(10))? {}
+    outer.drain(Duration::from_millis(10), super::SOON)?;
     Ok(Idle { rest, bytes: outer.counts().bytes as f64 })
 }

@@ -11,8 +11,9 @@ mod start;
 mod typing;
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::{Bench, Section};
@@ -30,15 +31,52 @@ const SIZE: (u16, u16) = (30, 100);
 const SOON: Duration = Duration::from_secs(30);
 /// How long a picture must rest to count as finished.
 const REST: Duration = Duration::from_millis(150);
+/// How long one that does not rest is waited for.
+const RESTLESS: Duration = Duration::from_secs(3);
+/// How long all frames until the one that is waited for may take.
+const FRAMES_LIMIT: Duration = Duration::from_secs(180);
+
+/// What measures one kind of rows.
+type Part = fn(&Bench, &mut Report) -> anyhow::Result<()>;
 
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
-    typing::run(bench, report)?;
-    flood::run(bench, report)?;
-    start::run(bench, report)?;
-    cost::run(bench, report)?;
-    idle::run(bench, report)?;
-    crash::run(bench, report)?;
-    scene::run(bench, report)
+    let parts: [(&str, Part); 7] = [
+        ("typing", typing::run),
+        ("flood", flood::run),
+        ("start", start::run),
+        ("cost", cost::run),
+        ("idle", idle::run),
+        ("crash", crash::run),
+        ("scene", scene::run),
+    ];
+    let mut failures = Failures::default();
+    for (name, part) in parts {
+        failures.keep(name, part(bench, report));
+    }
+    failures.into_result()
+}
+
+/// Rows that failed, which keep no other from being measured.
+#[derive(Default)]
+struct Failures(Vec<String>);
+
+impl Failures {
+    /// What came out, unless it failed.
+    fn keep<T>(&mut self, name: &str, outcome: anyhow::Result<T>) -> Option<T> {
+        match outcome {
+            Ok(value) => Some(value),
+            Err(error) => {
+                eprintln!("   {name} failed: {error:#}");
+                self.0.push(format!("{name}: {error:#}"));
+                None
+            }
+        }
+    }
+
+    fn into_result(self) -> anyhow::Result<()> {
+        anyhow::ensure!(self.0.is_empty(), "{}", self.0.join("; "));
+        Ok(())
+    }
 }
 
 /// What goes on while keys are pressed.
@@ -93,7 +131,7 @@ fn tmux_client(tmux: &Tmux, text: &str) -> anyhow::Result<Outer> {
 fn attached(command: &Command, text: &str) -> anyhow::Result<Outer> {
     let mut outer = Outer::start(command, SIZE)?;
     outer.wait(text.as_bytes(), SOON)?;
-    outer.drain(REST)?;
+    outer.drain(REST, RESTLESS)?;
     Ok(outer)
 }
 
@@ -115,6 +153,7 @@ impl Viewer {
     /// Opens one.
     fn open(rookery: &Rookery, size: (u16, u16), more: Value) -> anyhow::Result<Viewer> {
         let mut client = rookery.connect()?;
+        client.limit(SOON)?;
         let (rows, cols) = size;
         let mut params =
             json!({"versions": [1], "name": "bench", "size": {"cols": cols, "rows": rows}});
@@ -143,12 +182,14 @@ impl Viewer {
 
     /// Frames until one fits.
     fn wait(&mut self, is_it: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
-        loop {
+        let start = Instant::now();
+        while start.elapsed() < FRAMES_LIMIT {
             let frame = self.frame()?;
             if is_it(&frame) {
                 return Ok(frame);
             }
         }
+        bail!("no frame within {FRAMES_LIMIT:?} was the one that is waited for")
     }
 
     /// Something to which there is no reply.

@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::super::Bench;
-use super::{Meanwhile, REST, SOON, open, row, tile, tmux_client, tui};
+use super::{Failures, Meanwhile, REST, SOON, open, row, tile, tmux_client, tui};
 use crate::gate::pause;
 use crate::outer::Outer;
 use crate::peers::SessionServer as _;
+use crate::peers::tmux::Tmux;
 use crate::process;
 use crate::report::{Better, Report};
 use crate::stats::{SHARES, Times};
@@ -18,6 +19,9 @@ const LINE: usize = 30;
 /// Takes the letters of a line back.
 const WIPE: &[u8] = b"\x15";
 
+/// What prints more than anyone reads, and ends by itself.
+const FLOOD: &str = "__flood";
+
 /// What tmux's status line has, and nothing of ours.
 const FIRST_WINDOW: &str = "[bench]";
 
@@ -27,17 +31,11 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let floor = press(bench, &mut bare, Meanwhile::Nothing)?;
     drop(bare);
     let mut idle = None;
+    let mut failures = Failures::default();
     for meanwhile in Meanwhile::ALL {
-        let own = of_tui(bench, meanwhile)?;
-        let tmux = bench.with_tmux(report, |tmux| {
-            match meanwhile {
-                Meanwhile::Nothing => {}
-                Meanwhile::OtherTab => drop(tmux.run(&["new-window", "-d", "yes"])?),
-                Meanwhile::OtherPane => drop(tmux.run(&["split-window", "-h", "-d", "yes"])?),
-            }
-            let mut client = tmux_client(tmux, FIRST_WINDOW)?;
-            press(bench, &mut client, meanwhile)
-        });
+        let name = format!("key to paint{}", meanwhile.words());
+        let Some(own) = failures.keep(&name, of_tui(bench, meanwhile)) else { continue };
+        let tmux = bench.with_tmux(report, |tmux| of_tmux(bench, tmux, meanwhile));
         for (which, share) in SHARES {
             let beside = tmux.as_ref().and_then(share);
             let name = format!("key to paint{}, {which}", meanwhile.words());
@@ -58,9 +56,22 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
                 }
             });
         }
-        idle = idle.or(Some(own));
+        if meanwhile == Meanwhile::Nothing {
+            idle = Some(own);
+        }
     }
-    Ok(())
+    failures.into_result()
+}
+
+fn of_tmux(bench: &Bench, tmux: &Tmux, meanwhile: Meanwhile) -> anyhow::Result<Times> {
+    let exe = bench.exe.display().to_string();
+    match meanwhile {
+        Meanwhile::Nothing => {}
+        Meanwhile::OtherTab => drop(tmux.run(&["new-window", "-d", &exe, FLOOD])?),
+        Meanwhile::OtherPane => drop(tmux.run(&["split-window", "-h", "-d", &exe, FLOOD])?),
+    }
+    let mut client = tmux_client(tmux, FIRST_WINDOW)?;
+    press(bench, &mut client, meanwhile)
 }
 
 fn of_tui(bench: &Bench, meanwhile: Meanwhile) -> anyhow::Result<Times> {
@@ -68,7 +79,9 @@ fn of_tui(bench: &Bench, meanwhile: Meanwhile) -> anyhow::Result<Times> {
     let mut client = rookery.connect()?;
     let flood = match meanwhile {
         Meanwhile::Nothing => None,
-        Meanwhile::OtherTab | Meanwhile::OtherPane => Some(open(&mut client, &["yes"])?),
+        Meanwhile::OtherTab | Meanwhile::OtherPane => {
+            Some(open(&mut client, &[&bench.exe.display().to_string(), FLOOD])?)
+        }
     };
     let cat = open(&mut client, &["sh", "-c", "echo rea''dy; exec cat"])?;
     if let Some(flood) = flood.filter(|_| meanwhile == Meanwhile::OtherPane) {

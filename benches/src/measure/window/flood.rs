@@ -94,7 +94,10 @@ fn through(bench: &Bench, stage: &mut Stage, whose: Whose) -> anyhow::Result<Run
     let child = gate.accept()?;
     // The picture is finished once it rests.
     stage.display.await_drawing(super::SOON)?;
-    while stage.display.settle(REST)? > 0 {}
+    let end = Instant::now() + super::SOON;
+    while stage.display.settle(REST)? > 0 {
+        anyhow::ensure!(Instant::now() < end, "the picture does not rest");
+    }
     bench.await_quiet();
     let sent = own.as_ref().map_or(0, |(_, relay)| relay.bytes());
     let mut run = watch(&mut stage.display, at, child)?;

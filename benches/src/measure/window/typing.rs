@@ -18,8 +18,8 @@ use crate::x11::{Keysym, is_like};
 
 /// The key that is pressed.
 const KEY: Keysym = 'q' as Keysym;
-/// What a program prints without an end.
-const FLOOD: &str = "yes";
+/// What prints more than anyone reads.
+const FLOOD: &str = "__flood";
 
 /// What has to be there while keys are pressed.
 enum Shown {
@@ -78,7 +78,11 @@ fn own(
     let mut client = rookery.connect()?;
     let flood = match meanwhile {
         Meanwhile::Nothing => None,
-        Meanwhile::OtherTab | Meanwhile::OtherPane => Some(open(&mut client, &[FLOOD])?),
+        Meanwhile::OtherTab | Meanwhile::OtherPane => {
+            let flood = role(bench, &[FLOOD]);
+            let argv: Vec<&str> = flood.iter().map(String::as_str).collect();
+            Some(open(&mut client, &argv)?)
+        }
     };
     let block = open_block(bench, &mut client)?;
     if let Some(flood) = flood.filter(|_| meanwhile == Meanwhile::OtherPane) {
@@ -101,7 +105,7 @@ fn peer(
     let window = Window::open(block)?;
     let at = stage.find(FIRST, SOON)?;
     let half = stage.display.size().0 / 2;
-    let flood = stage.peer_command(kind, &[FLOOD.to_owned()], half);
+    let flood = stage.peer_command(kind, &role(bench, &[FLOOD]), half);
     let beside = (meanwhile == Meanwhile::OtherPane).then(|| Window::open(flood)).transpose()?;
     if beside.is_some() {
         stage.display.settle(Duration::from_secs(2))?;
