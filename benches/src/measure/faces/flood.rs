@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::super::Bench;
-use super::{SIZE, Viewer, row, shows, tmux_client, tui};
+use super::{READY, SIZE, Viewer, row, shows, tmux_client, tui};
 use crate::gate::Gate;
 use crate::outer::{Counts, Outer};
 use crate::peers::{self, SessionServer as _};
@@ -103,7 +103,7 @@ fn through(bench: &Bench, watcher: Watcher, stream: Stream) -> anyhow::Result<Ru
     let terminal: u64 = session.id.trim_start_matches('s').parse()?;
     client.call("rookery/terminals/activate", &json!({"terminal": terminal}))?;
     let mut outer = match watcher {
-        Watcher::Tui => Some(tui(&rookery, "ctrl+\\ keys")?),
+        Watcher::Tui => Some(tui(&rookery, READY)?),
         Watcher::None | Watcher::Link(_) => None,
     };
     let mut viewer = match watcher {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::Bench;
-use super::{open, program_of, row, tmux_client, tui};
+use super::{READY, open, program_of, row, tmux_client, tui};
 use crate::gate::pause;
 use crate::outer::Outer;
 use crate::peers::SessionServer as _;
@@ -29,7 +29,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     for _ in 0..count {
         open(&mut client, &["cat"])?;
     }
-    let mut outer = tui(&rookery, "ctrl+\\ keys")?;
+    let mut outer = tui(&rookery, READY)?;
     let processes = [rookery.processes()?, vec![program_of(&outer)]].concat();
     let own = at_rest(&mut outer, &processes, seconds)?;
     drop(outer);

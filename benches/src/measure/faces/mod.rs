@@ -29,6 +29,8 @@ use crate::report::{Better, Report, Row};
 const SIZE: (u16, u16) = (30, 100);
 /// How long anything that should happen soon may take.
 const SOON: Duration = Duration::from_secs(30);
+/// What the status line of the TUI begins with; what follows has a color of its own.
+const READY: &str = "ctrl+\\";
 /// How long a picture must rest to count as finished.
 const REST: Duration = Duration::from_millis(150);
 /// How long one that does not rest is waited for.
