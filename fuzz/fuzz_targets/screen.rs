@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use rookery_term::{
-    Detail, Fed, MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenEvent,
+    Detail, FeedResult, MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenEvent,
     ScreenSize, Selection, SelectionKind, WORD_CHARS,
 };
 
@@ -32,13 +32,13 @@ fn restore(checkpoint: &[u8], size: ScreenSize) -> Screen {
         .expect("our own checkpoint")
 }
 
-fn feed(screen: &mut Screen, output: &[u8]) -> Fed {
+fn feed(screen: &mut Screen, output: &[u8]) -> FeedResult {
     screen.feed(output, &NoTranscript, Duration::ZERO)
 }
 
 fn check_cuts<'a>(size: ScreenSize, output: &[u8], pieces: impl Iterator<Item = &'a [u8]>) {
     let (mut whole, mut parts) = (screen(size), screen(size));
-    let mut said = Fed::default();
+    let mut said = FeedResult::default();
     let mut count = 0;
     for piece in pieces {
         let fed = feed(&mut parts, piece);

@@ -81,7 +81,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// As [`Core::make_checkpoint`].
-    pub async fn make_or_tell(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
+    pub async fn make_or_report(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
         self.core.sessions().accept(new.accepted(id)).await?;
         self.finish(id, new).await
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rookery_model::{Caller, Event, EventSeq, ProjectId, Result, Timestamp};
-use rookery_store::{Change, Kept, Loaded, Mask, Store};
+use rookery_store::{Change, Loaded, Mask, Store, ValueKey};
 use rookery_term::Palette;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
@@ -16,7 +16,7 @@ use crate::keeper_link::KeeperLaunch;
 use crate::seats::{self, UiConfig};
 use crate::terminals::{self, TerminalLimits};
 use crate::threads::{self, Interrupted};
-use crate::world::{Doors, KeptWords, World};
+use crate::world::{SharedWorld, StoredValues, World};
 use crate::{children, clock, commands, devices, file_changes, imports, log, marketplaces};
 use crate::{media, memories, requests, reviews, runners, secrets};
 use crate::{tasks, teams, workflows};
@@ -83,7 +83,7 @@ pub struct Core {
 pub(crate) struct Inner {
     pub(crate) config: CoreConfig,
     pub(crate) store: Store,
-    pub(crate) world: Doors,
+    pub(crate) world: SharedWorld,
     pub(crate) runtime: tokio::runtime::Handle,
     /// Work that a stop waits for: programs that are being ended, and what was promised.
     pub(crate) background: TaskTracker,
@@ -130,14 +130,14 @@ impl Core {
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
         let projects: Vec<ProjectId> = loaded.projects.iter().map(|project| project.id).collect();
         let (words, places, runners, paired) = blocking(move || {
-            let word = |what: Kept| kept.kept(&what).ok().flatten();
-            let layout = |id: ProjectId| Some((id, word(Kept::Layout(id))?));
-            let words = KeptWords {
-                mode: word(Kept::Mode),
-                asking: word(Kept::AskingWord),
+            let word = |what: ValueKey| kept.kept(&what).ok().flatten();
+            let layout = |id: ProjectId| Some((id, word(ValueKey::Layout(id))?));
+            let words = StoredValues {
+                mode: word(ValueKey::Mode),
+                asking: word(ValueKey::AskingWord),
                 layouts: projects.into_iter().filter_map(layout).collect(),
             };
-            (words, Places::load(&kept, &cwd), word(Kept::Runners), word(Kept::Devices))
+            (words, Places::load(&kept, &cwd), word(ValueKey::Runners), word(ValueKey::Devices))
         })
         .await?;
         let interrupted =
@@ -150,7 +150,7 @@ impl Core {
             damage: loaded.damage.as_ref().map(|damage| damage.reason.clone()),
             stopping: watch::Sender::new(false),
             is_restarting: AtomicBool::new(false),
-            world: Doors::new(World::from_loaded(loaded, &config, words), signals.clone()),
+            world: SharedWorld::new(World::from_loaded(loaded, &config, words), signals.clone()),
             agents: agents::Room::new(
                 config.agent.clone(),
                 config.home.clone(),
@@ -207,7 +207,7 @@ impl Core {
 
     /// Keeps a text under a name for a dialect, durably; none forgets it.
     pub async fn remember(&self, name: &str, text: Option<String>) -> Result<()> {
-        let what = Kept::Dialect(name.to_owned());
+        let what = ValueKey::Dialect(name.to_owned());
         self.transact_durably(|tx| {
             tx.save(Change::KeptSet { what, value: text });
             Ok(())
@@ -217,7 +217,7 @@ impl Core {
 
     /// The text kept under a name.
     pub async fn remembered(&self, name: &str) -> Result<Option<String>> {
-        let (store, what) = (self.inner.store.clone(), Kept::Dialect(name.to_owned()));
+        let (store, what) = (self.inner.store.clone(), ValueKey::Dialect(name.to_owned()));
         Ok(blocking(move || store.kept(&what)).await??)
     }
 

@@ -52,7 +52,7 @@ pub use commands::{
     Artifact, ExecChunk, ExecEnd, ExecRequest, ExecRunner, ExecStart, ExecStream, ExecWords,
     Execution, ProcessOutput, ProcessState, ProcessView, Shows as ExecShows,
 };
-pub use devices::{Credential, Device, MAX_DEVICES, Pairing, Parting, Reach, Unpaired, Visit};
+pub use devices::{CloseReason, Credential, Device, MAX_DEVICES, Pairing, Reach, Unpaired, Visit};
 pub use file_changes::{HunkQuery, RolledBack};
 pub use handoffs::NewHandoff;
 pub use imports::{EnabledImport, ImportChange, NewImport, Refreshed, SkillList, SkillSelector};
@@ -64,8 +64,8 @@ pub use log::{
 };
 pub use marketplaces::{MarketplaceChange, MarketplaceDirs, NewMarketplace};
 pub use media::{
-    Brought, ImageAction, ImageModel, ImageProvider, MadeArtifact, MadeArtifacts, MediaAttachment,
-    MediaChange, NewArtifact, NewImage, NewImageInput,
+    ImageAction, ImageModel, ImageProvider, MadeArtifact, MadeArtifacts, MediaAttachment,
+    MediaChange, MediaInput, NewArtifact, NewImage, NewImageInput,
 };
 pub use memories::{
     Citation, MemoryChange, MemoryChoice, MemoryHit, MemoryModel, MemoryPlace, MemoryProviderView,
@@ -86,7 +86,7 @@ pub use runners::{
     RunnersView, TakenSnapshot,
 };
 pub use seats::{
-    Clipboard, Face, Fit, Goodbye, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts,
+    Clipboard, EndReason, Face, Fit, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts,
     UiConfig, Viewer, ViewerRights, WindowMetrics,
 };
 pub use sessions::{
@@ -100,9 +100,9 @@ pub use tasks::{
 };
 pub use teams::{NewMember, NewMessage, NewTeam, Starter};
 pub use terminals::{
-    AgentSeen, Attachment, Expansion, InputMark, Looked, MouseOutcome, OpenTerminal, Output,
-    OutputStream, PendingInput, Piece, Preedit, Progress, RawLog, Scene, ScrollTo, Selected,
-    StrayAction, TerminalHandle, TerminalLimits, View, ViewCell, Waited, drawn,
+    AgentSeen, Attachment, Expansion, InputMark, MouseOutcome, OpenTerminal, Output, OutputStream,
+    PendingInput, Preedit, Progress, RawLog, Scene, ScreenView, ScrollTo, Selected, StrayAction,
+    TerminalHandle, TerminalLimits, TranscriptChunk, View, ViewCell, Waited, drawn,
 };
 pub use threads::Status as ThreadStatus;
 pub use threads::{

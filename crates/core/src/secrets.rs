@@ -428,8 +428,8 @@ fn hide_in_review(review: &mut Review, for_log: bool) {
     if let Some(plan) = plan {
         hide_in_plan(plan, for_log);
     }
-    let told = comments.iter_mut().filter(|comment| for_log || comment.is_delivered);
-    told.for_each(|comment| hide(&mut comment.text));
+    let shown = comments.iter_mut().filter(|comment| for_log || comment.is_delivered);
+    shown.for_each(|comment| hide(&mut comment.text));
 }
 
 /// What the agent is still to be told stays exact, unless it is for the log.
@@ -443,7 +443,7 @@ fn hide_in_plan(plan: &mut ReviewedPlan, for_log: bool) {
         markdown,
         steps,
         rewrites,
-        unheard,
+        undelivered,
         updated_at: _,
     } = plan;
     hide_any([title, markdown]);
@@ -452,7 +452,7 @@ fn hide_in_plan(plan: &mut ReviewedPlan, for_log: bool) {
     }
     hide_any(rewrites.iter_mut().map(|rewrite| &mut rewrite.markdown));
     if for_log {
-        hide_any(unheard);
+        hide_any(undelivered);
     }
 }
 

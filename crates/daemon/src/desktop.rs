@@ -22,11 +22,11 @@ pub(crate) fn show_banners(core: &Core) {
     let (banners, clicks) = Banners::start(address, APPLICATION);
     // Read before the task runs, so that nothing that happens from here on is missed.
     let events = core.log().subscribe(Topics::EVENTS, None);
-    tokio::spawn(tell(core.clone(), events, banners));
+    tokio::spawn(forward(core.clone(), events, banners));
     tokio::spawn(follow_clicks(core.clone(), clicks));
 }
 
-async fn tell(core: Core, mut events: Subscription, banners: Banners) {
+async fn forward(core: Core, mut events: Subscription, banners: Banners) {
     // What of the queue has a banner, by the order in which it was filed.
     let mut told: Vec<u64> = Vec::new();
     loop {

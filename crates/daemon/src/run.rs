@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use parking_lot::Mutex;
 use rookery_core::{Core, CoreConfig, KeeperLaunch, StopKind, TerminalLimits};
-use rookery_dialects::{Dialect, Parting, Served};
+use rookery_dialects::{CloseReason, Dialect, Served};
 use rookery_native::{Control, Ending, WebServer};
 use rookery_watch::Adapters;
 use serde::Serialize;
@@ -173,8 +173,8 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     // No new connections, and the sockets are gone before the last reply is.
     accepting.shutdown().await;
     web.pause(match kind {
-        StopKind::Restart => Parting::Restarting,
-        StopKind::KeepTerminals | StopKind::EndTerminals => Parting::Stopping,
+        StopKind::Restart => CloseReason::Restarting,
+        StopKind::KeepTerminals | StopKind::EndTerminals => CloseReason::Stopping,
     })
     .await;
     core.stop(kind).await?;

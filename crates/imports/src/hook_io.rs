@@ -107,7 +107,7 @@ pub fn hook_answer(
 ) -> HookAnswer {
     let (stdout, stderr) = (text(stdout), text(stderr));
     match code {
-        Some(0) => said(event, &stdout),
+        Some(0) => answer_of(event, &stdout),
         Some(BLOCKS) => {
             let reason = if stderr.is_empty() { "it gave no reason".to_owned() } else { stderr };
             HookAnswer { blocked: Some(reason), ..HookAnswer::default() }
@@ -122,7 +122,7 @@ pub fn hook_answer(
 }
 
 /// What a command said that ended well: JSON with a decision, or words.
-fn said(event: HookEvent, stdout: &str) -> HookAnswer {
+fn answer_of(event: HookEvent, stdout: &str) -> HookAnswer {
     let is_context = matches!(event, HookEvent::UserPromptSubmit | HookEvent::SessionStart);
     let Ok(Value::Object(answer)) = serde_json::from_str::<Value>(stdout) else {
         let context = (is_context && !stdout.is_empty()).then(|| stdout.to_owned());
@@ -157,25 +157,25 @@ mod tests {
 
     #[test]
     fn every_event_says_what_it_is_about() {
-        let said = |event, prompt, detail| {
+        let input_of = |event, prompt, detail| {
             let (session, cwd) = ("s", Path::new("/w"));
             let call =
                 HookCall { event, session, cwd, tool: None, prompt, detail, is_repeated: true };
             hook_input(call)
         };
-        let input = said(HookEvent::SubagentStop, None, None);
+        let input = input_of(HookEvent::SubagentStop, None, None);
         assert_eq!(
             (&input["hook_event_name"], &input["stop_hook_active"]),
             (&json!("SubagentStop"), &json!(true))
         );
-        let input = said(HookEvent::PreCompact, Some("the tests"), Some("manual"));
+        let input = input_of(HookEvent::PreCompact, Some("the tests"), Some("manual"));
         assert_eq!(
             (&input["trigger"], &input["custom_instructions"]),
             (&json!("manual"), &json!("the tests"))
         );
         assert!(input.get("prompt").is_none());
-        assert_eq!(said(HookEvent::SessionEnd, None, None)["reason"], "other");
-        assert_eq!(said(HookEvent::Notification, None, Some("look"))["message"], "look");
+        assert_eq!(input_of(HookEvent::SessionEnd, None, None)["reason"], "other");
+        assert_eq!(input_of(HookEvent::Notification, None, Some("look"))["message"], "look");
     }
 
     #[test]

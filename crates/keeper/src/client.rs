@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::protocol::{
     DecodeError, ErrorCode, ErrorReply, Frame, FrameError, FrameReader, Reply, Request,
 };
-use crate::transport::{Passed, recv_some, send_some};
+use crate::transport::{ReceivedFd, recv_some, send_some};
 
 /// Connects to a keeper of the same user. A keeper that is about to end may still accept and then hang up:
 /// take an early end of stream for "no keeper here".
@@ -85,7 +85,7 @@ impl Requests {
 pub struct Replies {
     stream: UnixStream,
     reader: FrameReader,
-    fds: VecDeque<Passed>,
+    fds: VecDeque<ReceivedFd>,
     chunk: Vec<u8>,
 }
 
@@ -162,8 +162,8 @@ impl Replies {
         let mut fds = Vec::with_capacity(count);
         while fds.len() < count {
             match self.fds.pop_front() {
-                Some(Passed::Fd(fd)) => fds.push(fd),
-                Some(Passed::Lost) => return Ok(Vec::new()),
+                Some(ReceivedFd::Fd(fd)) => fds.push(fd),
+                Some(ReceivedFd::Lost) => return Ok(Vec::new()),
                 None => return Err(garbled("descriptors of a frame are missing")),
             }
         }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use crate::protocol::{Frame, FrameReader, MAX_FDS, Reply};
-use crate::transport::{Passed, recv_some, send_some};
+use crate::transport::{ReceivedFd, recv_some, send_some};
 
 /// A client that leaves this much unread is cut off.
 const MAX_QUEUED: usize = 8 << 20;
@@ -87,11 +87,11 @@ impl Peer {
     }
 
     /// A client whose descriptors did not all come has sent too many.
-    fn take_passed(&mut self, passed: VecDeque<Passed>) {
+    fn take_passed(&mut self, passed: VecDeque<ReceivedFd>) {
         for one in passed {
             match one {
-                Passed::Fd(fd) => self.fds.push_back(fd),
-                Passed::Lost => self.gone = true,
+                ReceivedFd::Fd(fd) => self.fds.push_back(fd),
+                ReceivedFd::Lost => self.gone = true,
             }
         }
     }

@@ -14,7 +14,7 @@ use rustix::net::{
 use crate::protocol::MAX_FDS;
 
 /// What came with a message.
-pub(crate) enum Passed {
+pub(crate) enum ReceivedFd {
     /// A descriptor.
     Fd(OwnedFd),
     /// All descriptors of one message: there were too many, or this process has no number left for one of them.
@@ -50,7 +50,7 @@ pub(crate) fn send_some(
 pub(crate) fn recv_some(
     socket: impl AsFd,
     buffer: &mut [u8],
-    fds: &mut VecDeque<Passed>,
+    fds: &mut VecDeque<ReceivedFd>,
 ) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); ANCILLARY];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -69,9 +69,9 @@ pub(crate) fn recv_some(
     }
     if message.flags.contains(ReturnFlags::CTRUNC) {
         // One call never returns the descriptors of two messages, so these belong together.
-        fds.push_back(Passed::Lost);
+        fds.push_back(ReceivedFd::Lost);
     } else {
-        fds.extend(received.into_iter().map(Passed::Fd));
+        fds.extend(received.into_iter().map(ReceivedFd::Fd));
     }
     Ok(message.bytes)
 }

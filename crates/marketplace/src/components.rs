@@ -137,9 +137,9 @@ fn unreadable(path: &str, why: &str) -> String {
 
 /// What a manifest says that there is.
 pub(crate) fn declared(manifest: &Map<String, Value>) -> Hints {
-    let has = |names: &[&str]| names.iter().any(|name| manifest.get(*name).is_some_and(is_said));
+    let has = |names: &[&str]| names.iter().any(|name| manifest.get(*name).is_some_and(is_present));
     let shown = manifest.get("interface").and_then(Value::as_object);
-    let shows = |name: &&str| shown.is_some_and(|shown| shown.get(*name).is_some_and(is_said));
+    let shows = |name: &&str| shown.is_some_and(|shown| shown.get(*name).is_some_and(is_present));
     let starts = |component: Component| {
         STARTERS.iter().any(|(known, names, _)| *known == component && has(names))
     };
@@ -202,7 +202,7 @@ pub(crate) fn risk(hints: Hints, is_known: bool) -> Risk {
     }
 }
 
-fn is_said(value: &Value) -> bool {
+fn is_present(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::Bool(true) | Value::Number(_) => true,

@@ -95,7 +95,7 @@ pub struct ReviewedPlan {
     /// Plans that took its place, the last of which is the one above.
     pub rewrites: Vec<PlanRewrite>,
     /// What the agent hears when its next turn begins.
-    pub unheard: Vec<String>,
+    pub undelivered: Vec<String>,
     /// When anything of it last changed.
     pub updated_at: Timestamp,
 }

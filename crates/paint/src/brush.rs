@@ -104,7 +104,7 @@ pub(crate) fn replay(renderer: &mut Renderer, ops: &[Op]) {
 }
 
 /// Where strokes go.
-enum Paper<'a> {
+enum DrawTarget<'a> {
     /// On the current layer of a renderer.
     Layer(&'a mut Renderer),
     /// Into a list.
@@ -113,7 +113,7 @@ enum Paper<'a> {
 
 /// Draws.
 pub(crate) struct Brush<'a> {
-    paper: Paper<'a>,
+    paper: DrawTarget<'a>,
     /// Pixels of a point: edges of rectangles are whole pixels.
     scale: f32,
 }
@@ -121,12 +121,12 @@ pub(crate) struct Brush<'a> {
 impl<'a> Brush<'a> {
     /// On the current layer of a renderer.
     pub(crate) fn on(renderer: &'a mut Renderer, scale: f32) -> Brush<'a> {
-        Brush { paper: Paper::Layer(renderer), scale }
+        Brush { paper: DrawTarget::Layer(renderer), scale }
     }
 
     /// Into a list.
     pub(crate) fn kept(ops: &'a mut Vec<Op>, scale: f32) -> Brush<'a> {
-        Brush { paper: Paper::Kept(ops), scale }
+        Brush { paper: DrawTarget::Kept(ops), scale }
     }
 }
 
@@ -176,8 +176,8 @@ impl Brush<'_> {
         let bounds = Rectangle { x, y, width, height };
         let quad = renderer::Quad { bounds, border, shadow: Shadow::default(), snap: true };
         match &mut self.paper {
-            Paper::Layer(renderer) => renderer.fill_quad(quad, fill),
-            Paper::Kept(ops) => ops.push(Op::Quad(quad, fill)),
+            DrawTarget::Layer(renderer) => renderer.fill_quad(quad, fill),
+            DrawTarget::Kept(ops) => ops.push(Op::Quad(quad, fill)),
         }
     }
 
@@ -249,8 +249,8 @@ impl Brush<'_> {
             return;
         }
         match &mut self.paper {
-            Paper::Layer(renderer) => words(renderer, content.to_owned(), rect, ink),
-            Paper::Kept(ops) => ops.push(Op::Words(content.to_owned(), rect, ink)),
+            DrawTarget::Layer(renderer) => words(renderer, content.to_owned(), rect, ink),
+            DrawTarget::Kept(ops) => ops.push(Op::Words(content.to_owned(), rect, ink)),
         }
     }
 

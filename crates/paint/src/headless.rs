@@ -31,7 +31,7 @@ pub struct Picture {
 const MAX_KEPT: usize = 32 << 20;
 
 /// A renderer with what it remembers from one picture to the next.
-pub(crate) struct Studio {
+pub(crate) struct HeadlessRenderer {
     renderer: Renderer,
     cache: Cache,
     /// What the renderer draws on, four bytes a pixel, blue first.
@@ -41,9 +41,9 @@ pub(crate) struct Studio {
     opaque: Vec<u8>,
 }
 
-impl Studio {
-    pub(crate) fn new() -> Studio {
-        Studio {
+impl HeadlessRenderer {
+    pub(crate) fn new() -> HeadlessRenderer {
+        HeadlessRenderer {
             renderer: renderer(),
             cache: Cache::new(),
             canvas: Vec::new(),

@@ -7,7 +7,7 @@ use std::thread;
 use rookery_view::scene::Scene;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::headless::{Picture, Studio};
+use crate::headless::{HeadlessRenderer, Picture};
 
 /// Pictures that may wait to be drawn; the caller of one more waits for room.
 const QUEUE: usize = 16;
@@ -47,11 +47,13 @@ pub struct Painter {
 impl Painter {
     /// Starts the thread. Fonts are loaded with the first picture, not before.
     pub fn start() -> Result<Painter, PaintError> {
-        Painter::with(Studio::picture)
+        Painter::with(HeadlessRenderer::picture)
     }
 
     fn with(
-        draw: impl Fn(&mut Studio, &Arc<Scene>, f32) -> Result<Picture, PaintError> + Send + 'static,
+        draw: impl Fn(&mut HeadlessRenderer, &Arc<Scene>, f32) -> Result<Picture, PaintError>
+        + Send
+        + 'static,
     ) -> Result<Painter, PaintError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         thread::Builder::new()
@@ -83,16 +85,16 @@ impl Painter {
 
 fn work(
     mut queue: mpsc::Receiver<Job>,
-    draw: impl Fn(&mut Studio, &Arc<Scene>, f32) -> Result<Picture, PaintError>,
+    draw: impl Fn(&mut HeadlessRenderer, &Arc<Scene>, f32) -> Result<Picture, PaintError>,
 ) {
-    let mut studio: Option<Studio> = None;
+    let mut studio: Option<HeadlessRenderer> = None;
     while let Some(Job { scene, scale, answer }) = queue.blocking_recv() {
         // The caller may have gone while the job waited.
         if answer.is_closed() {
             continue;
         }
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            draw(studio.get_or_insert_with(Studio::new), &scene, scale)
+            draw(studio.get_or_insert_with(HeadlessRenderer::new), &scene, scale)
         }));
         let outcome = attempt.unwrap_or_else(|panic| {
             // What was half drawn is not to be trusted, nor is a lock held meanwhile.
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_answer_and_the_next_picture_is_drawn() {
-        let draw = |studio: &mut Studio, scene: &Arc<Scene>, scale| {
+        let draw = |studio: &mut HeadlessRenderer, scene: &Arc<Scene>, scale| {
             // As bad as it gets: within the renderer, with the lock on the fonts held.
             let fonts = iced_graphics::text::font_system().write();
             assert!(scene.title != "bad", "a bad scene");
@@ -151,7 +153,7 @@ mod tests {
     fn a_job_whose_caller_has_gone_is_not_drawn() {
         let (count, drawn) = std::sync::mpsc::channel();
         let (go, gate) = std::sync::mpsc::channel::<()>();
-        let draw = move |_: &mut Studio, scene: &Arc<Scene>, _| {
+        let draw = move |_: &mut HeadlessRenderer, scene: &Arc<Scene>, _| {
             let _ = count.send(scene.title.clone());
             let _ = gate.recv();
             Err(PaintError::Drawing("not now".to_owned()))

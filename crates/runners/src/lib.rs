@@ -19,11 +19,11 @@ pub use artifacts::{Artifact, sweep_artifacts};
 pub use error::RunnerError;
 pub use manifest::{Manifest, ManifestEntry, Mount, MountKind};
 pub use provider::{
-    Capabilities, InTerminals, MountSupport, Opening, PROVIDERS, Provider, TreeMaker, Whereabouts,
+    Capabilities, InTerminals, Location, MountSupport, Opening, PROVIDERS, Provider, TreeMaker,
     Wrap, find,
 };
 pub use providers::git_worktree::worktrees_of;
 pub use session::{
-    Chunk, Command, CommandEnd, Entry, How, Port, Session, SessionInfo, Snapshot, Stream,
+    Chunk, Command, CommandEnd, Entry, ExitCause, Port, Session, SessionInfo, Snapshot, Stream,
     TerminalLaunch, Work, Wrapped, new_session_id,
 };

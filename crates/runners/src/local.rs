@@ -15,7 +15,7 @@ use rookery_host::{
 
 use crate::RunnerError;
 use crate::provider::{Opening, Wrap};
-use crate::session::{Chunk, Command, CommandEnd, Entry, How, Port, Stream};
+use crate::session::{Chunk, Command, CommandEnd, Entry, ExitCause, Port, Stream};
 
 /// How many names a directory may have.
 const MAX_NAMES: usize = 10_000;
@@ -217,18 +217,18 @@ where
         }
     };
     let mut late = std::pin::pin!(late);
-    let mut how = How::Exited;
+    let mut how = ExitCause::Exited;
     loop {
         let chunk = tokio::select! {
             biased;
-            () = cancel.cancelled(), if how == How::Exited => {
-                how = How::Cancelled;
+            () = cancel.cancelled(), if how == ExitCause::Exited => {
+                how = ExitCause::Cancelled;
                 at_end().await;
                 let _ = control.end().await;
                 continue;
             }
-            () = &mut late, if how == How::Exited => {
-                how = How::TimedOut;
+            () = &mut late, if how == ExitCause::Exited => {
+                how = ExitCause::TimedOut;
                 at_end().await;
                 let _ = control.end().await;
                 continue;
@@ -241,7 +241,7 @@ where
             ProgramStream::Stderr => (Stream::Stderr, &mut err),
         };
         tail.push(&bytes, output_limit);
-        if let Some(output) = output.as_ref().filter(|_| how == How::Exited) {
+        if let Some(output) = output.as_ref().filter(|_| how == ExitCause::Exited) {
             // A reader that is gone wants no more; one that is slow must not keep a cancel waiting.
             tokio::select! {
                 _ = output.send(Chunk { stream, bytes }) => {}
@@ -279,7 +279,7 @@ async fn feed(control: &rookery_host::ProgramControl, stdin: &[u8]) {
 }
 
 /// Programs and ports of a session on this machine.
-pub(crate) struct Here {
+pub(crate) struct LocalSession {
     pub(crate) root: LocalRoot,
     pub(crate) mark: SessionMark,
     pub(crate) env: Vec<(OsString, OsString)>,
@@ -287,7 +287,7 @@ pub(crate) struct Here {
     exposed: Mutex<BTreeMap<u16, Option<String>>>,
 }
 
-impl Here {
+impl LocalSession {
     pub(crate) fn new(root: LocalRoot, opening: &Opening) -> Self {
         Self {
             root,

@@ -9,7 +9,7 @@ use rookery_host::{Beneath, EntryKind, files};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::session::{Command, How};
+use crate::session::{Command, ExitCause};
 use crate::{RunnerError, Session};
 
 /// How many entries or mounts a manifest may have.
@@ -174,7 +174,7 @@ impl Manifest {
         let lock = ["chmod", "-R", "a-w", "--"].map(str::to_owned).into_iter().chain(locked);
         let done = session.exec(Command::new(lock)).await?;
         match (done.how, done.exit_code) {
-            (How::Exited, Some(0)) => Ok(()),
+            (ExitCause::Exited, Some(0)) => Ok(()),
             _ => Err(RunnerError::failed("entries of the manifest could not be made read-only")),
         }
     }

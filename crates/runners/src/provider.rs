@@ -52,7 +52,7 @@ impl MountSupport {
 
 /// Where the files and the commands of a provider's sessions are; known before any of them is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum Location {
     /// Both are on this machine.
     Here,
     /// The files are on this machine, the commands are not.
@@ -171,7 +171,7 @@ pub struct Provider {
     /// Whether threads can work there without naming a directory.
     pub has_default_workspace: bool,
     /// Where its files and commands are.
-    pub whereabouts: Whereabouts,
+    pub whereabouts: Location,
     /// Whether a new session makes something that stays: a checkout, a container.
     pub makes_place: bool,
     /// Commands that a configuration has run on this machine when a session is opened.
@@ -235,7 +235,7 @@ impl Provider {
 
     /// The directory of this machine that a configuration names.
     pub fn directory(&self, config: &Value) -> Option<PathBuf> {
-        let is_here = matches!(self.whereabouts, Whereabouts::Here | Whereabouts::FilesHere);
+        let is_here = matches!(self.whereabouts, Location::Here | Location::FilesHere);
         let named = |name| config.get(name).and_then(Value::as_str).map(PathBuf::from);
         named("repo").or_else(|| named("root")).filter(|path| is_here && path.is_absolute())
     }

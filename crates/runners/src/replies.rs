@@ -19,7 +19,7 @@ pub(crate) const READY: &str = "rookery-ready";
 
 /// What the script that keeps a connection by ssh says of the other machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Greeting {
+pub struct HostInfo {
     /// How a command gets a group of its own.
     pub leader: String,
     /// The directory of notes about running commands.
@@ -28,7 +28,7 @@ pub struct Greeting {
     pub root: String,
 }
 
-impl Greeting {
+impl HostInfo {
     /// Reads it; none until all of it is there.
     pub fn read(said: &[u8]) -> Option<Self> {
         let text = str::from_utf8(said).ok()?;
@@ -225,11 +225,11 @@ mod tests {
     #[test]
     fn a_greeting_counts_once_it_is_whole() {
         let whole = "motd\nrookery-ready\nsetsid\n/tmp/rookery-x\n/srv\n";
-        assert_eq!(Greeting::read(whole.as_bytes()).unwrap().root, "/srv");
+        assert_eq!(HostInfo::read(whole.as_bytes()).unwrap().root, "/srv");
         for cut in 0..whole.len() {
-            assert_eq!(Greeting::read(&whole.as_bytes()[..cut]), None);
+            assert_eq!(HostInfo::read(&whole.as_bytes()[..cut]), None);
         }
-        assert_eq!(Greeting::read(b"rookery-ready\nsetsid\nnotes\n/srv\n"), None);
+        assert_eq!(HostInfo::read(b"rookery-ready\nsetsid\nnotes\n/srv\n"), None);
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub struct Chunk {
 
 /// How a command came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum ExitCause {
     /// By itself, or by a signal that was not ours.
     Exited,
     Cancelled,
@@ -112,7 +112,7 @@ pub enum How {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandEnd {
     /// How it ended.
-    pub how: How,
+    pub how: ExitCause,
     /// Its status, or minus the signal; none if that is not known.
     pub exit_code: Option<i32>,
     /// The end of what it wrote to its standard output.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rookery_runners::{Command, How, Opening, RunnerError, Session, find};
+use rookery_runners::{Command, ExitCause, Opening, RunnerError, Session, find};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -145,7 +145,7 @@ async fn the_whole_contract_is_spoken() {
     command.cwd = Some("sub".into());
     command.env = vec![("A".into(), "b".into())];
     let end = session.exec(command).await.unwrap();
-    assert_eq!((end.how, end.exit_code), (How::Exited, Some(2)));
+    assert_eq!((end.how, end.exit_code), (ExitCause::Exited, Some(2)));
     assert_eq!((end.stdout, end.stderr), (b"out".to_vec(), b"err".to_vec()));
     let sent: Value = serde_json::from_slice(&server.asked.lock()[1].2).unwrap();
     assert_eq!((&sent["program"], &sent["args"]), (&json!("make"), &json!(["all"])));
@@ -169,7 +169,7 @@ async fn a_slow_command_is_cancelled_over_there() {
     let (server, session) = session().await;
     let mut command = Command::new(["sleep"]);
     command.timeout = Some(Duration::from_millis(50));
-    assert_eq!(session.exec(command).await.unwrap().how, How::TimedOut);
+    assert_eq!(session.exec(command).await.unwrap().how, ExitCause::TimedOut);
     assert!(server.asked().last().unwrap().starts_with("DELETE /sessions/s%201/commands/"));
     let command = Command::new(["sleep"]);
     let cancel = command.cancel.clone();
@@ -180,7 +180,7 @@ async fn a_slow_command_is_cancelled_over_there() {
         cancel.cancel();
     };
     let (end, ()) = tokio::join!(session.exec(command), cancelling);
-    assert_eq!(end.unwrap().how, How::Cancelled);
+    assert_eq!(end.unwrap().how, ExitCause::Cancelled);
     assert!(server.asked().last().unwrap().starts_with("DELETE /sessions/s%201/commands/"));
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_host::Script;
-use rookery_runners::{Command, How, Opening, RunnerError, Session, find};
+use rookery_runners::{Command, ExitCause, Opening, RunnerError, Session, find};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -72,7 +72,10 @@ async fn commands_run_in_the_root_with_their_own_variables() {
     let end = session.exec(command).await.unwrap();
     let expected = format!("{}\ny z\ninput", bench.path("work/sub").display());
     assert_eq!(String::from_utf8(end.stdout).unwrap(), expected);
-    assert_eq!((end.how, end.exit_code, end.stderr), (How::Exited, Some(3), b"bad\n".to_vec()));
+    assert_eq!(
+        (end.how, end.exit_code, end.stderr),
+        (ExitCause::Exited, Some(3), b"bad\n".to_vec())
+    );
     let mut command = sh("true");
     command.cwd = Some("../".into());
     assert!(session.exec(command).await.unwrap_err().to_string().contains("outside workspace"));
@@ -85,7 +88,7 @@ async fn a_command_that_takes_too_long_or_is_cancelled_is_gone_with_its_group() 
     let session = open(&bench, "unix-local", Value::Null).await;
     let mut command = sh("trap '' TERM; (trap '' TERM; sleep 1000) & sleep 1000");
     command.timeout = Some(Duration::from_millis(200));
-    assert_eq!(session.exec(command).await.unwrap().how, How::TimedOut);
+    assert_eq!(session.exec(command).await.unwrap().how, ExitCause::TimedOut);
     let (sender, mut output) = mpsc::channel(8);
     let mut command = sh("echo started; sleep 1000");
     command.output = Some(sender);
@@ -96,7 +99,7 @@ async fn a_command_that_takes_too_long_or_is_cancelled_is_gone_with_its_group() 
         cancel.cancel();
     };
     let (end, ()) = tokio::join!(running, cancelling);
-    assert_eq!(end.unwrap().how, How::Cancelled);
+    assert_eq!(end.unwrap().how, ExitCause::Cancelled);
     let marked = rookery_host::SessionMark::new(&session.info().id).processes();
     assert!(marked.is_empty(), "{marked:?}");
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rookery_runners::{Command, How, Opening, RunnerError, Session, TerminalLaunch, find};
+use rookery_runners::{Command, ExitCause, Opening, RunnerError, Session, TerminalLaunch, find};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -97,7 +97,7 @@ async fn commands_run_on_the_other_machine_by_one_connection() {
     let expected =
         format!("{}\na 'b' $c|it's \"a\" $(b)\n*\ninput", bench.path("root/in").display());
     assert_eq!(String::from_utf8(end.stdout).unwrap(), expected);
-    assert_eq!((end.how, end.exit_code), (How::Exited, Some(7)));
+    assert_eq!((end.how, end.exit_code), (ExitCause::Exited, Some(7)));
     let log = bench.log();
     let control = format!("ControlPath={}", bench.path("run").display());
     for line in log.lines() {
@@ -126,7 +126,7 @@ async fn a_command_there_is_ended_with_its_group() {
         String::from_utf8(said.to_vec()).unwrap()
     };
     let (end, pids) = tokio::join!(session.exec(command), cancelling);
-    assert_eq!(end.unwrap().how, How::Cancelled);
+    assert_eq!(end.unwrap().how, ExitCause::Cancelled);
     for pid in pids.split_whitespace() {
         let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         assert!(state.is_empty() || state.contains(") Z"), "{pid} lives: {state}");
@@ -284,7 +284,7 @@ async fn a_cancelled_command_ends_alone_in_its_container() {
         cancel.cancel();
     };
     let (end, ()) = tokio::join!(session.exec(command), cancelling);
-    assert_eq!(end.unwrap().how, How::Cancelled);
+    assert_eq!(end.unwrap().how, ExitCause::Cancelled);
     let log = bench.log();
     assert!(log.contains("kill -TERM -$p"), "{log}");
     assert!(!log.contains("rm|-f|"), "the container lives on");

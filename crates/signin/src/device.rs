@@ -213,12 +213,12 @@ pub enum Next<T> {
     Wait,
     /// It is over, well.
     Done(T),
-    Over(Over),
+    FlowEnd(FlowEnd),
 }
 
 /// Why it is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum FlowEnd {
     /// The person refused.
     Denied,
     /// The code is not good any more.
@@ -262,15 +262,15 @@ impl Questions {
             Answer::Given(given) => Next::Done(given),
             Answer::Pending => Next::Wait,
             Answer::SlowDown => self.slow_down(),
-            Answer::Denied => Next::Over(Over::Denied),
-            Answer::Expired => Next::Over(Over::Expired),
-            Answer::Refused(refusal) => Next::Over(Over::Refused(refusal.words())),
-            Answer::Wrong(why) => Next::Over(Over::Wrong(why)),
+            Answer::Denied => Next::FlowEnd(FlowEnd::Denied),
+            Answer::Expired => Next::FlowEnd(FlowEnd::Expired),
+            Answer::Refused(refusal) => Next::FlowEnd(FlowEnd::Refused(refusal.words())),
+            Answer::Wrong(why) => Next::FlowEnd(FlowEnd::Wrong(why)),
             Answer::Away(_) if self.misses < MISSES => {
                 self.misses += 1;
                 self.slow_down()
             }
-            Answer::Away(why) => Next::Over(Over::Away(why)),
+            Answer::Away(why) => Next::FlowEnd(FlowEnd::Away(why)),
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
         for _ in 0..MISSES {
             assert_eq!(questions.take(away()), Next::Wait);
         }
-        assert_eq!(questions.take(away()), Next::Over(Over::Away("502".into())));
+        assert_eq!(questions.take(away()), Next::FlowEnd(FlowEnd::Away("502".into())));
     }
 
     #[test]

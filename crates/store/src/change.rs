@@ -6,7 +6,7 @@ use rookery_model::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::kept::Kept;
+use crate::kept::ValueKey;
 use crate::reserved::{LARGEST, Numbers};
 use crate::{decision, encode};
 
@@ -41,7 +41,7 @@ pub enum Change {
     /// A single value has changed; `None` removes it.
     KeptSet {
         /// Which one.
-        what: Kept,
+        what: ValueKey,
         value: Option<String>,
     },
     /// A thread is new or has changed.
@@ -154,7 +154,7 @@ impl Change {
                 let terminal = terminal.map(|id| sql_int(id.get())).transpose()?;
                 run("UPDATE world SET active = ?1", params![terminal])?;
                 let value = project.map(|id| id.to_string());
-                Change::KeptSet { what: Kept::ActiveProject, value }.apply(connection)
+                Change::KeptSet { what: ValueKey::ActiveProject, value }.apply(connection)
             }
             Change::KeptSet { what, value: Some(value) } => run(
                 "INSERT INTO meta (key, value) VALUES (?1, ?2)
@@ -217,7 +217,7 @@ pub(crate) fn set_numbers(connection: &Connection, next: Numbers) -> rusqlite::R
 
 /// Writes down how many commits there were.
 pub(crate) fn set_commits(connection: &Connection, commits: u64) -> rusqlite::Result<()> {
-    let (what, value) = (Kept::Commits, Some(commits.to_string()));
+    let (what, value) = (ValueKey::Commits, Some(commits.to_string()));
     Change::KeptSet { what, value }.apply(connection)
 }
 
@@ -225,7 +225,7 @@ pub(crate) fn set_commits(connection: &Connection, commits: u64) -> rusqlite::Re
 pub(crate) fn commits(connection: &Connection) -> rusqlite::Result<u64> {
     let value: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([Kept::Commits.to_string()], |row| row.get(0))
+        .query_row([ValueKey::Commits.to_string()], |row| row.get(0))
         .optional()?;
     Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
 }

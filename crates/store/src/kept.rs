@@ -6,7 +6,7 @@ use std::fmt;
 use rookery_model::{ProjectId, TerminalId, ThreadId, TurnId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum ValueKey {
     /// The selected project.
     ActiveProject,
     /// Artifacts whose images wait for the next turn of a thread.
@@ -44,26 +44,26 @@ pub enum Kept {
 }
 
 /// The key under which it stands in the database.
-impl fmt::Display for Kept {
+impl fmt::Display for ValueKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kept::ActiveProject => f.write_str("active_project"),
-            Kept::Attached(thread) => write!(f, "attached/{thread}"),
-            Kept::AskingWord => f.write_str("asking_mode"),
-            Kept::Closing(id) => write!(f, "closing/{id}"),
-            Kept::Commits => f.write_str("commits"),
-            Kept::Devices => f.write_str("devices"),
-            Kept::Dialect(name) => write!(f, "dialect:{name}"),
-            Kept::Layout(project) => write!(f, "layout/{project}"),
-            Kept::Masked => f.write_str("masked"),
-            Kept::Mode => f.write_str("policy_mode"),
-            Kept::Noted(id) => write!(f, "noted/{id}"),
-            Kept::Place => f.write_str("place"),
-            Kept::Queued(thread) => write!(f, "queued/{thread}"),
-            Kept::Runners => f.write_str("runners"),
-            Kept::Steers(turn) => write!(f, "steers/{turn}"),
-            Kept::Web => f.write_str("web"),
-            Kept::Workspaces => f.write_str("workspaces"),
+            ValueKey::ActiveProject => f.write_str("active_project"),
+            ValueKey::Attached(thread) => write!(f, "attached/{thread}"),
+            ValueKey::AskingWord => f.write_str("asking_mode"),
+            ValueKey::Closing(id) => write!(f, "closing/{id}"),
+            ValueKey::Commits => f.write_str("commits"),
+            ValueKey::Devices => f.write_str("devices"),
+            ValueKey::Dialect(name) => write!(f, "dialect:{name}"),
+            ValueKey::Layout(project) => write!(f, "layout/{project}"),
+            ValueKey::Masked => f.write_str("masked"),
+            ValueKey::Mode => f.write_str("policy_mode"),
+            ValueKey::Noted(id) => write!(f, "noted/{id}"),
+            ValueKey::Place => f.write_str("place"),
+            ValueKey::Queued(thread) => write!(f, "queued/{thread}"),
+            ValueKey::Runners => f.write_str("runners"),
+            ValueKey::Steers(turn) => write!(f, "steers/{turn}"),
+            ValueKey::Web => f.write_str("web"),
+            ValueKey::Workspaces => f.write_str("workspaces"),
         }
     }
 }

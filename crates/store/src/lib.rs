@@ -28,7 +28,7 @@ mod writer;
 
 pub use change::{Batch, Change};
 pub use error::StoreError;
-pub use kept::Kept;
+pub use kept::ValueKey;
 pub use memories::{
     Embedded, FoundMemory, MOST_MEMORIES, Memories, MemoryDraft, MemoryProvider, MemoryQuery,
     SavedMemory, Unembedded, VectorQuery,

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use crate::encode::{self, DecodeError};
 use crate::files;
-use crate::kept::Kept;
+use crate::kept::ValueKey;
 use crate::reserved::{LARGEST, Numbers};
 use crate::scrub;
 use crate::thread::lately_settled;
@@ -146,7 +146,7 @@ fn world(transaction: &Transaction<'_>) -> rusqlite::Result<(Option<Numbers>, Op
 fn selected_project(transaction: &Transaction<'_>) -> rusqlite::Result<Option<ProjectId>> {
     let sql = "SELECT value FROM meta WHERE key = ?1";
     let id: Option<String> = transaction
-        .query_row(sql, [Kept::ActiveProject.to_string()], |row| row.get(0))
+        .query_row(sql, [ValueKey::ActiveProject.to_string()], |row| row.get(0))
         .optional()?;
     Ok(id.and_then(|id| id.parse().ok()))
 }

@@ -89,19 +89,19 @@ pub(crate) struct Opened {
 }
 
 /// Why a database could not be opened.
-enum Trouble {
+enum OpenError {
     /// It is bad and may be moved aside.
     Damaged(String),
     /// It must stay where it is.
     Stop(StoreError),
 }
 
-impl Trouble {
+impl OpenError {
     /// The error, where nothing more can be done.
     fn of(self, database: &Path) -> StoreError {
         match self {
-            Trouble::Damaged(reason) => StoreError::unusable(database, reason),
-            Trouble::Stop(error) => error,
+            OpenError::Damaged(reason) => StoreError::unusable(database, reason),
+            OpenError::Stop(error) => error,
         }
     }
 }
@@ -121,8 +121,8 @@ pub(crate) fn open(dir: &Path, busy_timeout: Duration) -> Result<Opened, StoreEr
     let (mut writing, contents, damage) = match open_database(&database, new_is_fine, busy_timeout)
     {
         Ok((connection, contents)) => (connection, contents, None),
-        Err(Trouble::Stop(error)) => return Err(error),
-        Err(Trouble::Damaged(reason)) => {
+        Err(OpenError::Stop(error)) => return Err(error),
+        Err(OpenError::Damaged(reason)) => {
             if sidecar.bounds().is_none() {
                 // Before the database goes: should we die in between, it would not be known any
                 // more that numbers were ever given out.
@@ -310,7 +310,7 @@ fn open_database(
     database: &Path,
     new_is_fine: bool,
     busy_timeout: Duration,
-) -> Result<(Connection, Contents), Trouble> {
+) -> Result<(Connection, Contents), OpenError> {
     let length = prepare(database, new_is_fine)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let trouble = |error| trouble(database, error);
@@ -322,16 +322,16 @@ fn open_database(
     let found = schema::version(&connection).map_err(trouble)?;
     if found > schema::VERSION {
         let path = database.to_owned();
-        return Err(Trouble::Stop(StoreError::TooNew { path, found, known: schema::VERSION }));
+        return Err(OpenError::Stop(StoreError::TooNew { path, found, known: schema::VERSION }));
     }
     if connection.is_readonly("main").map_err(trouble)? {
-        return Err(Trouble::Damaged("the database file may not be written".to_owned()));
+        return Err(OpenError::Damaged("the database file may not be written".to_owned()));
     }
     if length < CHECKED_SIZE {
         let said: String =
             connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(trouble)?;
         if said != "ok" {
-            return Err(Trouble::Damaged(said));
+            return Err(OpenError::Damaged(said));
         }
     }
     connection.set_db_config(no_checkpoint, false).map_err(trouble)?;
@@ -342,9 +342,9 @@ fn open_database(
 }
 
 /// Looks at the files before SQLite does, and gives its length once a usable file is there.
-fn prepare(database: &Path, new_is_fine: bool) -> Result<u64, Trouble> {
-    let stop = |error: std::io::Error| Trouble::Stop(StoreError::unusable(database, error));
-    let damaged = |reason: &str| Err(Trouble::Damaged(reason.to_owned()));
+fn prepare(database: &Path, new_is_fine: bool) -> Result<u64, OpenError> {
+    let stop = |error: std::io::Error| OpenError::Stop(StoreError::unusable(database, error));
+    let damaged = |reason: &str| Err(OpenError::Damaged(reason.to_owned()));
     let mut log_length = 0;
     for suffix in ["-wal", "-shm"] {
         match files::look(&files::beside(database, suffix)).map_err(stop)? {
@@ -395,7 +395,7 @@ fn open_for_reading(database: &Path, busy_timeout: Duration) -> rusqlite::Result
     Ok(connection)
 }
 
-fn trouble(database: &Path, error: rusqlite::Error) -> Trouble {
+fn trouble(database: &Path, error: rusqlite::Error) -> OpenError {
     // "Cannot open" may be the file's fault (its mode) or the machine's (no descriptors left);
     // a healthy database must not be moved aside for the latter.
     let forbidden = || {
@@ -406,8 +406,8 @@ fn trouble(database: &Path, error: rusqlite::Error) -> Trouble {
             .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
     };
     if is_damage(&error) || (is_cannot_open(&error) && forbidden()) {
-        Trouble::Damaged(error.to_string())
+        OpenError::Damaged(error.to_string())
     } else {
-        Trouble::Stop(StoreError::unusable(database, error))
+        OpenError::Stop(StoreError::unusable(database, error))
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::change::Change;
 use crate::encode;
-use crate::kept::Kept;
+use crate::kept::ValueKey;
 use crate::writer::Mask;
 
 const EDITION: &str = "1";
@@ -71,13 +71,14 @@ impl Scrub {
 pub(crate) fn is_done(connection: &Connection) -> rusqlite::Result<bool> {
     let found: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([Kept::Masked.to_string()], |row| row.get(0))
+        .query_row([ValueKey::Masked.to_string()], |row| row.get(0))
         .optional()?;
     Ok(found.as_deref() == Some(EDITION))
 }
 
 fn finish(connection: &mut Connection) -> rusqlite::Result<Scrub> {
-    Change::KeptSet { what: Kept::Masked, value: Some(EDITION.to_owned()) }.apply(connection)?;
+    Change::KeptSet { what: ValueKey::Masked, value: Some(EDITION.to_owned()) }
+        .apply(connection)?;
     // The log has the old rows until it is emptied. A reader may keep it; then closing does it.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     overwrite(connection, false)?;

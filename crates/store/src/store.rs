@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::change::{self, next_event};
 use crate::decision;
 use crate::encode::event_from_json;
-use crate::kept::Kept;
+use crate::kept::ValueKey;
 use crate::open::{Opened, open, open_in_memory};
 use crate::thread;
 use crate::ticket::ticket;
@@ -192,7 +192,7 @@ impl Store {
     }
 
     /// A single value, as last made durable. Blocks.
-    pub fn kept(&self, what: &Kept) -> Result<Option<String>, StoreError> {
+    pub fn kept(&self, what: &ValueKey) -> Result<Option<String>, StoreError> {
         self.read(|connection| {
             connection
                 .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
@@ -234,7 +234,7 @@ impl Store {
     }
 
     /// Queues a single value to be stored; `None` removes it.
-    pub fn keep(&self, what: Kept, value: Option<&str>) -> Ticket {
+    pub fn keep(&self, what: ValueKey, value: Option<&str>) -> Ticket {
         let change = Change::KeptSet { what, value: value.map(str::to_owned) };
         self.commit(Batch { changes: vec![change], events: Vec::new() })
     }

@@ -2,14 +2,14 @@
 
 use alacritty_terminal::vte::ansi::{Handler, Hyperlink, Processor, Timeout};
 
-use crate::emulator::Hand;
+use crate::emulator::FeedContext;
 use crate::osc::Osc;
 use crate::scanner::{Scanner, Sequence, partial_char_len};
 use crate::screen::SyncGate;
 
 /// Feeds the character that the last chunk cut off, and gives what follows it.
 pub(crate) fn complete_char<'b>(
-    hand: &mut Hand<'_>,
+    context: &mut FeedContext<'_>,
     partial: &mut Vec<u8>,
     bytes: &'b [u8],
 ) -> &'b [u8] {
@@ -31,13 +31,13 @@ pub(crate) fn complete_char<'b>(
         used -= 1;
         whole.pop();
     }
-    hand.text(&whole);
+    context.text(&whole);
     &bytes[used..]
 }
 
 /// Passes one escape sequence, or what there is of it, to the engine's parser and acts upon it.
 pub(crate) fn take_sequence<'b>(
-    hand: &mut Hand<'_>,
+    context: &mut FeedContext<'_>,
     processor: &mut Processor<SyncGate>,
     scanner: &mut Scanner,
     bytes: &'b [u8],
@@ -45,7 +45,7 @@ pub(crate) fn take_sequence<'b>(
     let was_in_osc = scanner.is_in_osc();
     let Some(found) = scanner.scan_sequence(bytes) else {
         if !was_in_osc {
-            processor.advance(hand, bytes);
+            processor.advance(context, bytes);
         }
         return &[];
     };
@@ -54,16 +54,16 @@ pub(crate) fn take_sequence<'b>(
         // The engine's parser would keep any text of an OSC in full, so it never sees one: to it the
         // escape before was canceled.
         Sequence::OscStart => {
-            processor.advance(hand, &sequence[..sequence.len() - 1]);
-            processor.advance(hand, b"\x18");
+            processor.advance(context, &sequence[..sequence.len() - 1]);
+            processor.advance(context, b"\x18");
             return rest;
         }
         Sequence::OscBroken => {
-            processor.advance(hand, b"\x1b");
+            processor.advance(context, b"\x1b");
             return rest;
         }
         Sequence::Osc(payload) => {
-            hear(hand, &payload, false);
+            handle_osc(context, &payload, false);
             return rest;
         }
         _ if was_in_osc => return rest,
@@ -71,24 +71,28 @@ pub(crate) fn take_sequence<'b>(
     }
     if let Sequence::Csi(params, b'b') = &found.what {
         // The parser repeats what it printed last, but printing is ours: it sees the sequence canceled.
-        processor.advance(hand, &sequence[..sequence.len() - 1]);
-        processor.advance(hand, b"\x18");
-        hand.repeat(first_number(params).clamp(1, usize::from(u16::MAX)));
+        processor.advance(context, &sequence[..sequence.len() - 1]);
+        processor.advance(context, b"\x18");
+        context.repeat(first_number(params).clamp(1, usize::from(u16::MAX)));
         return rest;
     }
-    processor.advance(hand, sequence);
-    tell_overline(hand, processor, &found.what);
-    handle_sequence(hand, found.what);
+    processor.advance(context, sequence);
+    set_overline(context, processor, &found.what);
+    handle_sequence(context, found.what);
     rest
 }
 
 /// Lines above text, which the parser leaves out: it is told of them by a sequence that it has and that
 /// nothing else here uses, so that they also keep their place in output that is held back.
-fn tell_overline(hand: &mut Hand<'_>, processor: &mut Processor<SyncGate>, sequence: &Sequence) {
+fn set_overline(
+    context: &mut FeedContext<'_>,
+    processor: &mut Processor<SyncGate>,
+    sequence: &Sequence,
+) {
     let Sequence::Csi(params, b'm') = sequence else { return };
     match overline_after(params) {
-        Some(true) => processor.advance(hand, b"\x1b[1;2 k"),
-        Some(false) => processor.advance(hand, b"\x1b[2;2 k"),
+        Some(true) => processor.advance(context, b"\x1b[1;2 k"),
+        Some(false) => processor.advance(context, b"\x1b[2;2 k"),
         None => {}
     }
 }
@@ -113,47 +117,47 @@ fn overline_after(params: &[u8]) -> Option<bool> {
 
 /// Passes bytes to the parser while it holds synchronized output back, up to a possible end of that.
 pub(crate) fn hold_back<'b>(
-    hand: &mut Hand<'_>,
+    context: &mut FeedContext<'_>,
     processor: &mut Processor<SyncGate>,
     scanner: &mut Scanner,
     bytes: &'b [u8],
 ) -> &'b [u8] {
     let found = scanner.scan(bytes);
     let end = found.as_ref().map_or(bytes.len(), |found| found.end);
-    processor.advance(hand, &bytes[..end]);
+    processor.advance(context, &bytes[..end]);
     if let Some(found) = &found {
-        tell_overline(hand, processor, &found.what);
+        set_overline(context, processor, &found.what);
     }
     match found.map(|found| found.what) {
-        Some(Sequence::Osc(payload)) => hear(hand, &payload, true),
-        Some(what) => handle_sequence(hand, what),
+        Some(Sequence::Osc(payload)) => handle_osc(context, &payload, true),
+        Some(what) => handle_sequence(context, what),
         None => {}
     }
-    leave_osc(hand, processor, scanner);
+    leave_osc(context, processor, scanner);
     &bytes[end..]
 }
 
 /// If synchronized output ended within an OSC, takes the engine's parser out of it.
 pub(crate) fn leave_osc(
-    hand: &mut Hand<'_>,
+    context: &mut FeedContext<'_>,
     processor: &mut Processor<SyncGate>,
     scanner: &Scanner,
 ) {
     if scanner.is_in_osc() && !processor.sync_timeout().pending_timeout() {
-        processor.advance(hand, b"\x18");
+        processor.advance(context, b"\x18");
     }
 }
 
 /// Acts upon an operating system command. What belongs to the text is left to the parser where that
 /// has it too, and will come to it in its place.
-fn hear(hand: &mut Hand<'_>, payload: &[u8], is_held_back: bool) {
+fn handle_osc(context: &mut FeedContext<'_>, payload: &[u8], is_held_back: bool) {
     for osc in Osc::parse(payload) {
         match osc {
             Osc::Link { .. } | Osc::CursorShape(_) if is_held_back => {}
-            Osc::Link { uri, .. } if uri.is_empty() => hand.set_hyperlink(None),
-            Osc::Link { id, uri } => hand.set_hyperlink(Some(Hyperlink { id, uri })),
-            Osc::CursorShape(shape) => hand.cursor_shape(shape),
-            other => hand.emulator.hear(other),
+            Osc::Link { uri, .. } if uri.is_empty() => context.set_hyperlink(None),
+            Osc::Link { id, uri } => context.set_hyperlink(Some(Hyperlink { id, uri })),
+            Osc::CursorShape(shape) => context.cursor_shape(shape),
+            other => context.emulator.handle_osc(other),
         }
     }
 }
@@ -166,17 +170,17 @@ fn first_number(params: &[u8]) -> usize {
 }
 
 /// Answers what the engine leaves unanswered, and reports what it drops.
-fn handle_sequence(hand: &mut Hand<'_>, sequence: Sequence) {
+fn handle_sequence(context: &mut FeedContext<'_>, sequence: Sequence) {
     match sequence {
-        Sequence::Csi(params, b'q') if params.starts_with(b">") => hand.emulator.reply_version(),
+        Sequence::Csi(params, b'q') if params.starts_with(b">") => context.emulator.reply_version(),
         Sequence::Csi(params, b't') => match first_number(&params) {
-            16 => hand.emulator.reply_cell_pixels(),
-            21 => hand.emulator.reply_title(),
-            22 => hand.emulator.shadow.push_title(),
-            23 => hand.emulator.pop_title(),
+            16 => context.emulator.reply_cell_pixels(),
+            21 => context.emulator.reply_title(),
+            22 => context.emulator.shadow.push_title(),
+            23 => context.emulator.pop_title(),
             _ => {}
         },
-        Sequence::Csi(_, b'p') => hand.soft_reset(),
+        Sequence::Csi(_, b'p') => context.soft_reset(),
         Sequence::Csi(..)
         | Sequence::Osc(_)
         | Sequence::OscStart

@@ -57,7 +57,8 @@ pub use palette::Palette;
 pub use pointer::PointerShape;
 pub use rows::{Mark, RowRef};
 pub use screen::{
-    Fed, NoTranscript, Screen, ScreenConfig, ScreenEvent, ScreenSize, SharedSnapshot, Transcript,
+    FeedResult, NoTranscript, Screen, ScreenConfig, ScreenEvent, ScreenSize, SharedSnapshot,
+    Transcript,
 };
 pub use selection::{Expand, Place, Selection, SelectionKind};
 pub use snapshot::{Cursor, CursorShape, Detail, Modes, Snapshot};

@@ -7,7 +7,7 @@ use alacritty_terminal::vte::ansi::{Processor, Timeout};
 
 use crate::bin::Damaged;
 use crate::colors::Colors;
-use crate::emulator::{Emulator, Hand};
+use crate::emulator::{Emulator, FeedContext};
 use crate::feed::{complete_char, hold_back, leave_osc, take_sequence};
 use crate::history::{BlockStore, History};
 use crate::matcher::Matcher;
@@ -61,7 +61,7 @@ pub trait Transcript {
 
 /// What a feed brought about.
 #[derive(Default)]
-pub struct Fed {
+pub struct FeedResult {
     /// Bytes to write back to the program.
     pub replies: Vec<u8>,
     /// What happened, in order.
@@ -121,47 +121,50 @@ impl Screen {
     }
 
     /// Parses a chunk of output. `now` is any monotonic clock, always the same one.
-    pub fn feed(&mut self, bytes: &[u8], transcript: &dyn Transcript, now: Duration) -> Fed {
+    pub fn feed(&mut self, bytes: &[u8], transcript: &dyn Transcript, now: Duration) -> FeedResult {
         let mut matched = Vec::new();
         self.emulator.last_output = now;
         self.emulator.told_colors = Arc::clone(&self.emulator.colors);
         self.emulator.sequence += 1;
         self.emulator.tally.count(bytes);
-        let mut hand =
-            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
-        let mut rest = complete_char(&mut hand, &mut self.partial, bytes);
+        let mut context =
+            FeedContext { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        let mut rest = complete_char(&mut context, &mut self.partial, bytes);
         while !rest.is_empty() {
             if self.processor.sync_timeout().pending_timeout() {
-                rest = hold_back(&mut hand, &mut self.processor, &mut self.scanner, rest);
+                rest = hold_back(&mut context, &mut self.processor, &mut self.scanner, rest);
             } else if self.scanner.is_ground() {
                 let end = memchr::memchr(0x1b, rest);
                 let (text, after) = rest.split_at(end.unwrap_or(rest.len()));
                 let cut = if end.is_none() { partial_char_len(text) } else { 0 };
                 let (whole, partial) = text.split_at(text.len() - cut);
-                hand.text(whole);
+                context.text(whole);
                 self.partial.extend_from_slice(partial);
                 rest = after;
                 if end.is_some() {
-                    rest = match hand.everyday_sgr(rest) {
+                    rest = match context.everyday_sgr(rest) {
                         Some(length) => &rest[length..],
-                        None => {
-                            take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest)
-                        }
+                        None => take_sequence(
+                            &mut context,
+                            &mut self.processor,
+                            &mut self.scanner,
+                            rest,
+                        ),
                     };
                 }
             } else {
-                rest = take_sequence(&mut hand, &mut self.processor, &mut self.scanner, rest);
+                rest = take_sequence(&mut context, &mut self.processor, &mut self.scanner, rest);
             }
         }
-        if !hand.emulator.watch.is_empty() {
-            hand.look(Occasion::FeedEnded);
+        if !context.emulator.watch.is_empty() {
+            context.look(Occasion::FeedEnded);
         }
         self.fed(matched)
     }
 
-    fn fed(&mut self, matched: Vec<Matched>) -> Fed {
+    fn fed(&mut self, matched: Vec<Matched>) -> FeedResult {
         self.emulator.tally.note(&self.emulator.events);
-        Fed {
+        FeedResult {
             replies: std::mem::take(&mut self.emulator.replies),
             events: std::mem::take(&mut self.emulator.events),
             matched,
@@ -184,15 +187,15 @@ impl Screen {
     }
 
     /// Shows what synchronized output held back, because its end did not come in time.
-    pub fn stop_sync(&mut self, transcript: &dyn Transcript, now: Duration) -> Fed {
+    pub fn stop_sync(&mut self, transcript: &dyn Transcript, now: Duration) -> FeedResult {
         let mut matched = Vec::new();
-        let mut hand =
-            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
-        hand.emulator.sequence += 1;
-        self.processor.stop_sync(&mut hand);
-        leave_osc(&mut hand, &mut self.processor, &self.scanner);
-        if !hand.emulator.watch.is_empty() {
-            hand.look(Occasion::FeedEnded);
+        let mut context =
+            FeedContext { emulator: &mut self.emulator, transcript, matched: &mut matched, now };
+        context.emulator.sequence += 1;
+        self.processor.stop_sync(&mut context);
+        leave_osc(&mut context, &mut self.processor, &self.scanner);
+        if !context.emulator.watch.is_empty() {
+            context.look(Occasion::FeedEnded);
         }
         self.fed(matched)
     }
@@ -219,7 +222,7 @@ impl Screen {
     pub fn look_at_all(&mut self, transcript: &dyn Transcript, now: Duration) -> Vec<Matched> {
         let mut matched = Vec::new();
         if !self.emulator.watch.is_empty() {
-            Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
+            FeedContext { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
                 .look(Occasion::Anything);
         }
         matched
@@ -235,7 +238,7 @@ impl Screen {
     ) -> (WaitId, Option<Matched>) {
         let id = self.emulator.watch.add(matcher, detail, now);
         let mut matched = Vec::new();
-        Hand { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
+        FeedContext { emulator: &mut self.emulator, transcript, matched: &mut matched, now }
             .look(Occasion::Added);
         (id, matched.pop())
     }

@@ -28,7 +28,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let mut app = App::new((100, 30), Surroundings::default());
+        let mut app = App::new((100, 30), Environment::default());
         let settings = link::Settings {
             prefix: Some("ctrl+\\".to_owned()),
             guard: 400,

@@ -42,7 +42,7 @@ const fn named(library: &'static str, package: &'static str) -> Missing {
 }
 
 /// The packages of what is missing, in one line for a person.
-pub fn told(missing: &[Missing]) -> String {
+pub fn missing_message(missing: &[Missing]) -> String {
     let libraries: Vec<&str> = missing.iter().map(|it| it.library).collect();
     let mut packages: Vec<&str> = missing.iter().map(|it| it.package).collect();
     packages.dedup();
@@ -56,6 +56,9 @@ mod tests {
     #[test]
     fn a_missing_library_is_told_with_its_package() {
         let missing = [named("libXi.so.6", "libxi6"), named("libX11.so.6", "libx11-6")];
-        assert_eq!(told(&missing), "missing libXi.so.6, libX11.so.6 (packages: libxi6 libx11-6)");
+        assert_eq!(
+            missing_message(&missing),
+            "missing libXi.so.6, libX11.so.6 (packages: libxi6 libx11-6)"
+        );
     }
 }

@@ -184,7 +184,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
                 Err(error) => return Poll::Ready(Outcome::Io(error)),
             };
             self.open_gate();
-            progress |= self.say_goodbye();
+            progress |= self.send_goodbye();
             if let Some(outcome) = self.ended() {
                 return Poll::Ready(outcome);
             }
@@ -413,7 +413,7 @@ impl<T: Transport, F: Framing, P: Protocol> Connection<T, F, P> {
     }
 
     /// Lets the protocol queue its last words once everything was answered; true if it had any.
-    fn say_goodbye(&mut self) -> bool {
+    fn send_goodbye(&mut self) -> bool {
         let is_over = self.reading == Reading::Done && !self.is_busy();
         if !is_over || self.said_goodbye || self.ending.is_some() {
             return false;

@@ -15,7 +15,7 @@ use std::sync::Mutex;
 
 use roder_protocol::methods::app_server_method_specs;
 use roder_protocol::{JsonRpcNotification, JsonRpcResponse};
-use rookery_testkit::vectors::{Record, Said, Script, record};
+use rookery_testkit::vectors::{Message, Record, Script, record};
 use serde_json::Value;
 
 use crate::types::{NOTIFICATIONS, RESULTS};
@@ -146,7 +146,7 @@ fn note_call(calls: &mut BTreeMap<(usize, String), String>, on: usize, message: 
 fn decode(
     tally: &mut Tally,
     calls: &BTreeMap<(usize, String), String>,
-    one: &Said,
+    one: &Message,
     message: Value,
     file: &str,
 ) {

@@ -11,7 +11,7 @@ use crate::settings::CommandSettings;
 
 /// Where a command is expanded, and who helps with it.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct ExpandContext<'a> {
     /// The directory that includes begin at and stay in; absolute.
     pub workspace: &'a Path,
     /// What may be included, and how much of it.
@@ -22,9 +22,9 @@ pub struct Surroundings<'a> {
     pub fetch: &'a dyn Fetch,
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for ExpandContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings").field("workspace", &self.workspace).finish_non_exhaustive()
+        f.debug_struct("ExpandContext").field("workspace", &self.workspace).finish_non_exhaustive()
     }
 }
 
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Surroundings<'_> {
 pub async fn expand(
     command: &Command,
     arguments: &str,
-    around: Surroundings<'_>,
+    around: ExpandContext<'_>,
 ) -> Result<Expanded, CommandError> {
     if !around.settings.enabled {
         return Err(CommandError::Disabled);

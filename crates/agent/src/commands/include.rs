@@ -14,7 +14,7 @@ use rookery_host::{Beneath, End, Outcome, Script};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::expand::Surroundings;
+use super::expand::ExpandContext;
 use super::template::block_id;
 use super::{Block, BlockKind, CommandError};
 
@@ -135,7 +135,7 @@ impl Include {
     pub(super) async fn get(
         &self,
         name: &str,
-        around: &Surroundings<'_>,
+        around: &ExpandContext<'_>,
     ) -> Result<Option<Block>, CommandError> {
         let id = block_id(name, self.kind(), &self.id);
         let had = match &self.what {
@@ -155,7 +155,7 @@ impl Include {
         Ok(had?.map(|text| text.into_block(id)))
     }
 
-    async fn file(&self, path: &Path, around: &Surroundings<'_>) -> Result<Text, CommandError> {
+    async fn file(&self, path: &Path, around: &ExpandContext<'_>) -> Result<Text, CommandError> {
         let (path, root) = (path.to_owned(), around.workspace.to_owned());
         let limit = around.settings.max_include_bytes;
         let read = tokio::task::spawn_blocking(move || read_file(&root, &path, limit));
@@ -171,7 +171,7 @@ impl Include {
         &self,
         command: &str,
         timeout: Duration,
-        around: &Surroundings<'_>,
+        around: &ExpandContext<'_>,
     ) -> Result<Text, CommandError> {
         if !around.settings.allow_shell_includes {
             return Err(self.denied("commands.allow_shell_includes is off"));
@@ -183,13 +183,13 @@ impl Include {
         Ok(text)
     }
 
-    async fn url(&self, url: &Url, around: &Surroundings<'_>) -> Result<Text, CommandError> {
+    async fn url(&self, url: &Url, around: &ExpandContext<'_>) -> Result<Text, CommandError> {
         let timeout = around.settings.include_timeout;
         let followed = tokio::time::timeout(timeout, self.follow(url.clone(), around)).await;
         followed.unwrap_or_else(|_| Err(self.failed(format!("timed out after {timeout:?}"))))
     }
 
-    async fn follow(&self, mut url: Url, around: &Surroundings<'_>) -> Result<Text, CommandError> {
+    async fn follow(&self, mut url: Url, around: &ExpandContext<'_>) -> Result<Text, CommandError> {
         let limit = around.settings.max_include_bytes;
         if !around.settings.allow_url_includes {
             return Err(self.denied("commands.allow_url_includes is off"));
@@ -241,7 +241,7 @@ fn is_listed(url: &Url, hosts: &[String]) -> bool {
 pub(super) async fn run(
     mut script: Script,
     timeout: Duration,
-    around: &Surroundings<'_>,
+    around: &ExpandContext<'_>,
 ) -> Result<Text, String> {
     let limit = around.settings.max_include_bytes;
     script.cwd = Some(around.workspace.to_owned());

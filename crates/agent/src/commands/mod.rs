@@ -21,7 +21,7 @@ use serde_json::Value;
 pub use builtin::built_ins;
 pub use catalog::{Catalog, Listing};
 pub use command::{Command, ForeignCommand};
-pub use expand::{Surroundings, expand};
+pub use expand::{ExpandContext, expand};
 pub use include::{Fetch, Fetched, Fetching, Gate, NoNetwork};
 pub use template::Template;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rookery_host::Script;
 
-use super::expand::Surroundings;
+use super::expand::ExpandContext;
 use super::include::{self, IncludeKind};
 use super::template::block_id;
 use super::{Block, CommandError};
@@ -142,7 +142,7 @@ fn id(name: &str) -> String {
 pub(super) async fn expand(
     name: &str,
     arguments: &str,
-    around: &Surroundings<'_>,
+    around: &ExpandContext<'_>,
 ) -> Result<(String, Vec<Block>), CommandError> {
     let request = Request::parse(arguments)
         .map_err(|reason| CommandError::Arguments { name: name.to_owned(), reason })?;
@@ -156,7 +156,7 @@ pub(super) async fn expand(
 async fn collect(
     name: &str,
     request: &Request,
-    around: &Surroundings<'_>,
+    around: &ExpandContext<'_>,
 ) -> Result<Block, String> {
     let argv = request.argv();
     // Every word is plain except for braces, which a shell could take for its own.

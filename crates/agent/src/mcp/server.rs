@@ -45,13 +45,13 @@ pub(super) struct Server {
 /// Where an attempt to reach a server stands.
 struct State {
     attempt: u64,
-    way: Way,
+    link: ConnectionState,
 }
 
 /// The way to a server.
-enum Way {
+enum ConnectionState {
     /// It is looked for.
-    Sought,
+    Connecting,
     /// Here it is.
     Open(Peer<RoleClient>),
     /// There is none, for this reason.
@@ -75,7 +75,7 @@ impl Server {
             withheld: withheld.to_vec(),
             secrets: values.map(Secret::expose).map(str::to_owned).collect(),
             offered: Mutex::default(),
-            state: watch::Sender::new(State { attempt: 1, way: Way::Sought }),
+            state: watch::Sender::new(State { attempt: 1, link: ConnectionState::Connecting }),
             needed: Notify::new(),
             broken: watch::Sender::new(0),
             calls: Semaphore::new(MAX_CALLS),
@@ -113,10 +113,10 @@ impl Server {
 
     /// How it is.
     pub(super) fn status(&self) -> McpStatus {
-        let state = match &self.state.borrow().way {
-            Way::Sought => McpState::Starting,
-            Way::Open(_) => McpState::Ready,
-            Way::Closed(reason) => McpState::Failed(reason.clone()),
+        let state = match &self.state.borrow().link {
+            ConnectionState::Connecting => McpState::Starting,
+            ConnectionState::Open(_) => McpState::Ready,
+            ConnectionState::Closed(reason) => McpState::Failed(reason.clone()),
         };
         let offered = self.offered.lock();
         McpStatus { name: self.name.clone(), state, tools: offered.0.len(), left_out: offered.1 }
@@ -162,12 +162,12 @@ impl Server {
         let mut states = self.state.subscribe();
         let wanted = {
             let state = states.borrow_and_update();
-            match &state.way {
+            match &state.link {
                 // One that was lost is not known to be until its keeper looks.
-                Way::Open(peer) if !peer.is_transport_closed() => {
+                ConnectionState::Open(peer) if !peer.is_transport_closed() => {
                     return Ok((state.attempt, peer.clone()));
                 }
-                Way::Sought => state.attempt,
+                ConnectionState::Connecting => state.attempt,
                 _ => state.attempt + 1,
             }
         };
@@ -177,11 +177,13 @@ impl Server {
             loop {
                 states.changed().await.map_err(|_| "it is being ended".to_owned())?;
                 let state = states.borrow_and_update();
-                match &state.way {
-                    Way::Open(peer) if state.attempt >= wanted => {
+                match &state.link {
+                    ConnectionState::Open(peer) if state.attempt >= wanted => {
                         return Ok((state.attempt, peer.clone()));
                     }
-                    Way::Closed(reason) if state.attempt >= wanted => return Err(reason.clone()),
+                    ConnectionState::Closed(reason) if state.attempt >= wanted => {
+                        return Err(reason.clone());
+                    }
                     _ => {}
                 }
             }
@@ -212,7 +214,7 @@ impl Server {
             }
             wait = (wait * 2).min(LONGEST_WAIT);
             attempt += 1;
-            self.set(attempt, Way::Sought);
+            self.set(attempt, ConnectionState::Connecting);
         }
     }
 
@@ -238,7 +240,7 @@ impl Server {
     /// Stays with a server until it is lost, and says why.
     async fn attend(&self, connection: Connection, attempt: u64) -> String {
         let (peer, changed) = (connection.peer(), Arc::clone(&connection.changed));
-        self.set(attempt, Way::Open(peer.clone()));
+        self.set(attempt, ConnectionState::Open(peer.clone()));
         let mut broken = self.broken.subscribe();
         let mut broken = std::pin::pin!(async move {
             let _ = broken.wait_for(|newest| *newest >= attempt).await;
@@ -270,11 +272,11 @@ impl Server {
     fn close(&self, attempt: u64, reason: &str) {
         let reason = mask(reason, &self.secrets);
         tracing::warn!("mcp server {}: {reason}", self.name);
-        self.set(attempt, Way::Closed(reason));
+        self.set(attempt, ConnectionState::Closed(reason));
     }
 
-    fn set(&self, attempt: u64, way: Way) {
-        self.state.send_replace(State { attempt, way });
+    fn set(&self, attempt: u64, link: ConnectionState) {
+        self.state.send_replace(State { attempt, link });
         self.changes.send_modify(|count| *count += 1);
     }
 }

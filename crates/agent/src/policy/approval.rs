@@ -13,11 +13,11 @@ const MAX_REMEMBERED: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     tool: String,
-    what: What,
+    call: BoundCall,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum BoundCall {
     Command { argv: Vec<String>, cwd: PathBuf, env: Vec<(String, Option<String>)> },
     Call { input: String, cwd: PathBuf },
 }
@@ -28,14 +28,14 @@ impl Bound {
     /// For a command that is argv, directory and environment; for any other call its arguments.
     pub fn of(tool: &str, asked: &Asked) -> Option<Self> {
         let Asked::Approval { input, argv, cwd, env, .. } = asked else { return None };
-        let what = if argv.is_empty() {
-            What::Call { input: input.clone(), cwd: cwd.clone() }
+        let call = if argv.is_empty() {
+            BoundCall::Call { input: input.clone(), cwd: cwd.clone() }
         } else {
             let mut env = env.clone();
             env.sort();
-            What::Command { argv: argv.clone(), cwd: cwd.clone(), env }
+            BoundCall::Command { argv: argv.clone(), cwd: cwd.clone(), env }
         };
-        Some(Self { tool: tool.to_owned(), what })
+        Some(Self { tool: tool.to_owned(), call })
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Options {
 
 /// The words of a command, classified.
 #[derive(Debug, Default)]
-pub(super) struct Given<'a> {
+pub(super) struct ParsedArgs<'a> {
     /// Options as they were written, without values that are words of their own.
     pub options: Vec<&'a str>,
     /// The rest.
@@ -43,8 +43,8 @@ impl Options {
     }
 
     /// The options that were given and all operands. None if an option is not known.
-    pub(super) fn read<'a>(&self, args: &'a [Arg]) -> Option<Given<'a>> {
-        let mut found = Given::default();
+    pub(super) fn read<'a>(&self, args: &'a [Arg]) -> Option<ParsedArgs<'a>> {
+        let mut found = ParsedArgs::default();
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let text = match arg.text() {

@@ -156,12 +156,12 @@ fn is_sendable(text: &str) -> bool {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Kept {
-    providers: Vec<KeptProvider>,
+struct StoredProviders {
+    providers: Vec<StoredProvider>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptProvider {
+struct StoredProvider {
     kind: String,
     name: Option<String>,
     base_url: Option<String>,
@@ -176,7 +176,7 @@ struct KeptProvider {
 
 /// Private providers as they are kept in a file, keys included.
 pub fn kept_as_json(providers: &[Settings]) -> String {
-    let keep = |set: &Settings| KeptProvider {
+    let keep = |set: &Settings| StoredProvider {
         kind: set.kind.unwrap_or_default().name().to_owned(),
         name: set.name.clone(),
         base_url: set.base_url.clone(),
@@ -186,7 +186,7 @@ pub fn kept_as_json(providers: &[Settings]) -> String {
         max_tokens: set.max_tokens,
         temperature: set.temperature,
     };
-    let kept = Kept { providers: providers.iter().map(keep).collect() };
+    let kept = StoredProviders { providers: providers.iter().map(keep).collect() };
     serde_json::to_string_pretty(&kept).unwrap_or_default()
 }
 
@@ -195,8 +195,8 @@ pub fn kept_as_json(providers: &[Settings]) -> String {
 /// # Errors
 /// If it is no such file.
 pub fn kept_from_json(text: &str) -> Result<Vec<Settings>, serde_json::Error> {
-    let kept: Kept = serde_json::from_str(text)?;
-    let provider = |kept: KeptProvider| {
+    let kept: StoredProviders = serde_json::from_str(text)?;
+    let provider = |kept: StoredProvider| {
         Some(Settings {
             kind: Some(Kind::parse(&kept.kind)?),
             name: kept.name,

@@ -163,13 +163,13 @@ pub struct Spool {
     dir: PathBuf,
     id: String,
     file: Option<File>,
-    kept: Kept,
+    kept: KeptOutput,
     ends_in_line: bool,
 }
 
 /// What was kept of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptOutput {
     /// What it is found by.
     pub id: String,
     /// How long the file is.
@@ -189,7 +189,7 @@ impl Spool {
         let dir = artifacts.join(SHARED);
         let (id, file) = create(&dir)?;
         drop_oldest(&dir);
-        let kept = Kept { id: id.clone(), ..Kept::default() };
+        let kept = KeptOutput { id: id.clone(), ..KeptOutput::default() };
         Ok(Self { dir, id, file: Some(file), kept, ends_in_line: false })
     }
 
@@ -212,7 +212,7 @@ impl Spool {
     }
 
     /// Ends it; from now on it stays.
-    pub fn finish(mut self) -> Kept {
+    pub fn finish(mut self) -> KeptOutput {
         self.file = None;
         let mut kept = std::mem::take(&mut self.kept);
         kept.line_count += u64::from(self.ends_in_line);

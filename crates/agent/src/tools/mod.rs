@@ -45,7 +45,7 @@ use crate::tool::{Tool, ToolContext, ToolOutput};
 
 pub use answers::{plan, questions};
 pub use arguments::parse as parse_arguments;
-pub use artifacts::{Kept, Spool, finish, shown_in_part};
+pub use artifacts::{KeptOutput, Spool, finish, shown_in_part};
 pub use delegation::{
     COMPLETION, DELEGATION, Delegation, ROLE_SWITCH, completion, delegation, role_switch,
 };

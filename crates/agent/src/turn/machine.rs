@@ -114,7 +114,7 @@ impl Turn {
         let work = waiting.map(|item| Work::new(item.clone())).collect();
         turn.state = State::Working(work);
         let mut last = items.iter().filter(|item| item.step == turn.step);
-        turn.is_completed = last.any(|item| turn.says_done(item));
+        turn.is_completed = last.any(|item| turn.reports_done(item));
         items.iter().for_each(|item| turn.count_mistake(item));
         turn
     }
@@ -383,7 +383,7 @@ impl Turn {
             fill(tool, done);
         }
         let item = work.item.clone();
-        self.is_completed |= self.says_done(&item);
+        self.is_completed |= self.reports_done(&item);
         self.count_mistake(&item);
         out.push(Effect::Completed(item));
         match is_error {
@@ -411,7 +411,7 @@ impl Turn {
     }
 
     /// Whether an item is the agent's word that it is done.
-    fn says_done(&self, item: &Item) -> bool {
+    fn reports_done(&self, item: &Item) -> bool {
         let ItemBody::Tool(tool) = &item.body else { return false };
         self.setup.is_assigned && tool.name == COMPLETION && item.status == ItemStatus::Completed
     }

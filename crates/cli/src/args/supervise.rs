@@ -65,7 +65,7 @@ pub(crate) struct PlaceChoice {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Thing {
+pub(crate) struct IdArg {
     /// Id, or the end of it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
@@ -87,19 +87,19 @@ pub(crate) enum ReviewAction {
     #[command(visible_alias = "ls")]
     List(ReviewList),
     /// Show the changes with their comments
-    Show(Thing),
+    Show(IdArg),
     /// Request a review of the changes of a session or a work tree
     Request(ReviewRequest),
     /// Comment on the changes, or on a line of them
     Comment(ReviewComment),
     /// Approve the changes
-    Approve(Thing),
+    Approve(IdArg),
     /// Request changes; the comments are sent to the agent
     Changes(ReviewChanges),
     /// Send the agent the comments that were not sent yet
     Deliver(ReviewDeliver),
     /// Defer the decision
-    Defer(Thing),
+    Defer(IdArg),
 }
 
 #[derive(Debug, Args)]
@@ -136,7 +136,7 @@ pub(crate) struct ReviewRequest {
 #[derive(Debug, Args)]
 pub(crate) struct ReviewComment {
     #[command(flatten)]
-    pub(crate) target: Thing,
+    pub(crate) target: IdArg,
     /// File, by its path in the changes
     #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<String>,
@@ -151,7 +151,7 @@ pub(crate) struct ReviewComment {
 #[derive(Debug, Args)]
 pub(crate) struct ReviewDeliver {
     #[command(flatten)]
-    pub(crate) target: Thing,
+    pub(crate) target: IdArg,
     /// Session that receives the comments, by its id or title [default: the session that made the
     /// changes, else the only agent in the work tree]
     #[arg(long, value_name = "SESSION")]
@@ -161,7 +161,7 @@ pub(crate) struct ReviewDeliver {
 #[derive(Debug, Args)]
 pub(crate) struct ReviewChanges {
     #[command(flatten)]
-    pub(crate) target: Thing,
+    pub(crate) target: IdArg,
     /// Changes to request; several words are joined by spaces, a single - reads stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
@@ -182,7 +182,7 @@ pub(crate) enum CheckpointAction {
     #[command(visible_alias = "ls")]
     List(CheckpointList),
     /// Show a checkpoint
-    Show(Thing),
+    Show(IdArg),
     /// Print the differences as a patch
     Diff(CheckpointDiff),
     /// Restore the work tree; its current state is saved as a checkpoint first
@@ -228,7 +228,7 @@ pub(crate) struct CheckpointList {
 #[command(group = ArgGroup::new("other").args(["head", "with"]))]
 pub(crate) struct CheckpointDiff {
     #[command(flatten)]
-    pub(crate) target: Thing,
+    pub(crate) target: IdArg,
     /// Compare its base commit with it [default: compare it with the work tree]
     #[arg(long)]
     pub(crate) head: bool,
@@ -240,7 +240,7 @@ pub(crate) struct CheckpointDiff {
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointRestore {
     #[command(flatten)]
-    pub(crate) target: Thing,
+    pub(crate) target: IdArg,
     /// Also restore HEAD and the branch
     #[arg(long)]
     pub(crate) head: bool,
@@ -307,9 +307,9 @@ pub(crate) enum HandoffAction {
     #[command(visible_alias = "ls")]
     List(HandoffList),
     /// Accept a handoff
-    Accept(Thing),
+    Accept(IdArg),
     /// Mark a handoff as done
-    Resolve(Thing),
+    Resolve(IdArg),
 }
 
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ pub(crate) enum TaskAction {
     #[command(visible_alias = "list")]
     Ls(TaskLs),
     /// Show a task: state, attempts and result
-    Show(TaskThing),
+    Show(TaskIdArg),
     /// Print what a task wrote; the newest 64 KiB are kept
     ///
     /// With --follow, exits as the task did: with its exit code, or with 1 when it failed or was
@@ -24,7 +24,7 @@ pub(crate) enum TaskAction {
     /// Cancel tasks that wait or run
     Cancel(TaskCancelArgs),
     /// Do a task again: a lost one itself, one that is over as a new one
-    Retry(TaskThing),
+    Retry(TaskIdArg),
 }
 
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub(crate) struct TaskLs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TaskThing {
+pub(crate) struct TaskIdArg {
     /// Id, or the end of it
     #[arg(value_name = "ID")]
     pub(crate) id: String,

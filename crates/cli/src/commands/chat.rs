@@ -124,7 +124,7 @@ async fn once(
     if let Some(relay) = &talk.relay {
         relay.end(&talk.thread, &turn, &ended)?;
     } else if io::stderr().is_terminal() {
-        talk.tell_usage()?;
+        talk.print_usage()?;
         if is_kept {
             let id = show::short_id(&talk.thread);
             talk.screen

@@ -20,7 +20,7 @@ use crate::{
     talk::{
         age, patch,
         requests::short_id,
-        sessions::{self, Meant},
+        sessions::{self, SessionTarget},
     },
 };
 
@@ -46,7 +46,7 @@ pub(super) async fn run(action: CheckpointAction) -> Outcome {
 }
 
 async fn create(client: &Client, args: args::CheckpointCreate) -> Outcome {
-    let Meant { session, tree } = sessions::choose(client, &args.place).await?;
+    let SessionTarget { session, tree } = sessions::choose(client, &args.place).await?;
     let (title, summary) = (args.title, args.summary);
     let params = CheckpointCreate { session, tree, title, summary, review: args.review };
     let making = ask(client, params, sessions::SEE);
@@ -109,7 +109,7 @@ fn table(all: &[Checkpoint], now: i64) -> Table {
     table
 }
 
-async fn show(client: &Client, args: args::Thing) -> Outcome {
+async fn show(client: &Client, args: args::IdArg) -> Outcome {
     let params = CheckpointShow { id: args.id };
     let one: Checkpoint = ask(client, params, SEE).await?;
     if args.json {
@@ -217,12 +217,12 @@ async fn delete(client: &Client, args: args::CheckpointDelete) -> Outcome {
     for id in args.ids {
         let params = CheckpointDelete { id };
         let gone: CheckpointsDeleted = ask(client, params, SEE).await?;
-        tell_gone(&gone, args.json)?;
+        print_deleted(&gone, args.json)?;
     }
     done()
 }
 
-fn tell_gone(gone: &CheckpointsDeleted, json: bool) -> Outcome<()> {
+fn print_deleted(gone: &CheckpointsDeleted, json: bool) -> Outcome<()> {
     if json {
         return output::json_line(gone);
     }
@@ -237,7 +237,7 @@ async fn prune(client: &Client, args: args::CheckpointPrune) -> Outcome {
     if gone.deleted.is_empty() && !args.json {
         output::note("no checkpoints to delete");
     }
-    tell_gone(&gone, args.json)?;
+    print_deleted(&gone, args.json)?;
     done()
 }
 

@@ -30,7 +30,7 @@ pub(super) async fn run(args: args::Close) -> Outcome {
     for terminal in terminals {
         let params = TerminalClose { terminal, all_processes: args.all_processes };
         let ended: TerminalEnded = call(&client, params).await?;
-        say_left(&ended);
+        print_left(&ended);
         closed.push(Closed { terminal: terminal.to_string(), ended });
     }
     if args.json {
@@ -59,7 +59,7 @@ async fn exited(client: &Client) -> Outcome<Vec<TerminalRef>> {
 }
 
 /// Says which processes outlive their terminal, and how to end them.
-pub(super) fn say_left(ended: &TerminalEnded) {
+pub(super) fn print_left(ended: &TerminalEnded) {
     for process in &ended.left {
         let name = safe::line(&process.name);
         output::note(format_args!(

@@ -16,7 +16,7 @@ use crate::{
     talk::{
         age,
         requests::short_id,
-        sessions::{self, Meant},
+        sessions::{self, SessionTarget},
     },
 };
 
@@ -39,7 +39,7 @@ pub(super) async fn run(action: HandoffAction) -> Outcome {
 }
 
 async fn create(client: &Client, args: args::HandoffCreate) -> Outcome {
-    let Meant { session: from, tree } = sessions::choose(client, &args.place).await?;
+    let SessionTarget { session: from, tree } = sessions::choose(client, &args.place).await?;
     let params = HandoffCreate {
         from,
         tree,
@@ -98,7 +98,7 @@ fn table(all: &[Handoff], now: i64) -> Table {
     table
 }
 
-async fn set(client: &Client, args: args::Thing, status: HandoffStatus) -> Outcome {
+async fn set(client: &Client, args: args::IdArg, status: HandoffStatus) -> Outcome {
     let params = HandoffSetStatus { id: args.id, status };
     let set: Handoff = ask(client, params, SEE).await?;
     let word = match status {

@@ -171,12 +171,12 @@ fn change(
     if args.place.json {
         output::json(&result)?;
     } else {
-        tell(&result);
+        print_result(&result);
     }
     done()
 }
 
-fn tell(result: &Made<'_>) {
+fn print_result(result: &Made<'_>) {
     let file = &result.file;
     output::note(match (result.changed, result.written, &result.backup) {
         (false, ..) => format!("{file} is up to date; nothing was written"),

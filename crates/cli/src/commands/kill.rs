@@ -2,7 +2,7 @@
 
 use rookery_native::wire::{Signal, TerminalEnded, TerminalKill, TerminalSignal};
 
-use super::close::say_left;
+use super::close::print_left;
 use crate::{
     args,
     commands::done,
@@ -18,7 +18,7 @@ pub(super) async fn run(args: args::Kill) -> Outcome {
         None => {
             let params = TerminalKill { terminal, all_processes: args.all_processes };
             let ended: TerminalEnded = call(&client, params).await?;
-            say_left(&ended);
+            print_left(&ended);
             if args.json {
                 output::json(&ended)?;
             }

@@ -54,7 +54,7 @@ pub(super) async fn run(args: args::Record) -> Outcome {
     let end = recording.run(connection, &mut stop).await;
     recording.recorder.end();
     let written = recording.write(&mut stop).await;
-    recording.say_end(&end);
+    recording.print_end(&end);
     end?;
     written?;
     done()
@@ -224,7 +224,7 @@ impl Recording {
                 () = sleep_until(flush_at.unwrap_or(self.until)), if flush_at.is_some() => {
                     self.recorder.flush();
                 }
-                _ = progress.tick(), if self.shows_progress => self.say_progress(),
+                _ = progress.tick(), if self.shows_progress => self.print_progress(),
                 () = sleep_until(self.until) => return Ok(Some(End::Stopped)),
                 _ = stop.requested() => return Ok(Some(End::Stopped)),
             }
@@ -270,7 +270,7 @@ impl Recording {
         written
     }
 
-    fn say_progress(&self) {
+    fn print_progress(&self) {
         let (seconds, events) = (self.begun.elapsed().as_secs(), self.recorder.events());
         let id = self.terminal;
         output::status(format_args!(
@@ -278,7 +278,7 @@ impl Recording {
         ));
     }
 
-    fn say_end(&self, end: &Outcome<End>) {
+    fn print_end(&self, end: &Outcome<End>) {
         if self.shows_progress {
             output::status("");
         }

@@ -21,7 +21,7 @@ use crate::{
     talk::{
         age, patch,
         requests::short_id,
-        sessions::{self, Meant},
+        sessions::{self, SessionTarget},
     },
 };
 
@@ -96,7 +96,7 @@ fn table(all: &[Review], now: i64) -> Table {
     table
 }
 
-async fn show(client: &Client, args: args::Thing) -> Outcome {
+async fn show(client: &Client, args: args::IdArg) -> Outcome {
     let params = ReviewGet { id: args.id };
     let review: Review = ask(client, params, SEE).await?;
     let diff = match review.checkpoint.clone() {
@@ -156,7 +156,7 @@ pub(crate) fn lines(review: &Review, diff: Option<&CheckpointDiffed>) -> Vec<pat
 }
 
 async fn request(client: &Client, args: args::ReviewRequest) -> Outcome {
-    let Meant { session, tree } = sessions::choose(client, &args.place).await?;
+    let SessionTarget { session, tree } = sessions::choose(client, &args.place).await?;
     let summary = Some(args.summary.join(" ")).filter(|text| !text.is_empty());
     let checkpoint = match args.checkpoint {
         Some(id) => id,
@@ -186,11 +186,11 @@ async fn request(client: &Client, args: args::ReviewRequest) -> Outcome {
 async fn comment(client: &Client, args: args::ReviewComment) -> Outcome {
     let text = words(args.text)?;
     let comment = NewComment { path: args.file, line: args.line, text };
-    let review = say(client, args.target.id, vec![comment]).await?;
-    tell(&review, args.target.json, "commented on")
+    let review = add_comments(client, args.target.id, vec![comment]).await?;
+    print_review(&review, args.target.json, "commented on")
 }
 
-async fn say(client: &Client, id: String, comments: Vec<NewComment>) -> Outcome<Review> {
+async fn add_comments(client: &Client, id: String, comments: Vec<NewComment>) -> Outcome<Review> {
     let params = ReviewAddComments { id, comments };
     ask(client, params, SEE).await
 }
@@ -199,11 +199,11 @@ async fn changes(client: &Client, args: args::ReviewChanges) -> Outcome {
     let mut id = args.target.id;
     if !args.text.is_empty() {
         let comment = NewComment { path: None, line: None, text: words(args.text)? };
-        id = say(client, id, vec![comment]).await?.id;
+        id = add_comments(client, id, vec![comment]).await?.id;
     }
     let review = settle(client, id, ReviewStatus::ChangesRequested).await?;
-    let (review, untold) = tell_agent(client, review).await;
-    tell(&review, args.target.json, "requested changes in")?;
+    let (review, untold) = deliver_to_agent(client, review).await;
+    print_review(&review, args.target.json, "requested changes in")?;
     if let Some(reason) = untold {
         output::note(format!(
             "the review was saved, but its comments were not delivered: {reason}"
@@ -218,7 +218,7 @@ async fn changes(client: &Client, args: args::ReviewChanges) -> Outcome {
 
 /// Delivers the comments to the agent of a work tree, or returns the reason why not. Sessions get
 /// theirs from the daemon itself.
-async fn tell_agent(client: &Client, review: Review) -> (Review, Option<String>) {
+async fn deliver_to_agent(client: &Client, review: Review) -> (Review, Option<String>) {
     let is_news = review.comments.iter().any(|comment| !comment.delivered);
     if review.session.is_some() || !is_news {
         return (review, None);
@@ -235,7 +235,7 @@ async fn settle(client: &Client, id: String, status: ReviewStatus) -> Outcome<Re
     ask(client, ReviewSetStatus { id, status }, SEE).await
 }
 
-async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcome {
+async fn set(client: &Client, args: args::IdArg, status: ReviewStatus) -> Outcome {
     let review = settle(client, args.id, status).await?;
     let word = match status {
         ReviewStatus::Open => "reopened",
@@ -243,7 +243,7 @@ async fn set(client: &Client, args: args::Thing, status: ReviewStatus) -> Outcom
         ReviewStatus::ChangesRequested => "requested changes in",
         ReviewStatus::Deferred => "deferred",
     };
-    tell(&review, args.json, word)
+    print_review(&review, args.json, word)
 }
 
 async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
@@ -255,10 +255,10 @@ async fn deliver(client: &Client, args: args::ReviewDeliver) -> Outcome {
         Some(_) => failure,
         None => failure.hint(NAME_ONE),
     })?;
-    tell(&review, args.target.json, "delivered")
+    print_review(&review, args.target.json, "delivered")
 }
 
-fn tell(review: &Review, json: bool, word: &str) -> Outcome {
+fn print_review(review: &Review, json: bool, word: &str) -> Outcome {
     if json {
         output::json(review)?;
     } else {

@@ -13,7 +13,7 @@ use rookery_native::{
 use rookery_wire::Client;
 use serde::Serialize;
 
-use super::close::say_left;
+use super::close::print_left;
 use super::open::directory;
 use crate::{
     args, daemon_process,
@@ -72,7 +72,7 @@ pub(super) async fn run(args: args::Run) -> Outcome {
     if !args.keep {
         let params = TerminalClose { terminal: id, all_processes: false };
         let ended: TerminalEnded = call(&client, params).await?;
-        say_left(&ended);
+        print_left(&ended);
     }
     let exit_code = code(waited.exit);
     let text = dumped.text.trim_end();

@@ -87,7 +87,7 @@ fn state(task: &Task) -> String {
     format!("{word}{code}{twice}")
 }
 
-async fn show(client: &Client, args: args::TaskThing) -> Outcome {
+async fn show(client: &Client, args: args::TaskIdArg) -> Outcome {
     let one: Task = ask(client, TaskShow { task: args.id }, SEE).await?;
     match args.json {
         true => output::json(&one)?,
@@ -196,7 +196,7 @@ async fn cancel(client: &Client, args: args::TaskCancelArgs) -> Outcome {
     Ok(ExitCode::from(u8::from(is_any_over) * 4))
 }
 
-async fn retry(client: &Client, args: args::TaskThing) -> Outcome {
+async fn retry(client: &Client, args: args::TaskIdArg) -> Outcome {
     let one: Task = ask(client, TaskRetry { task: args.id }, SEE).await?;
     match args.json {
         true => output::json(&one)?,

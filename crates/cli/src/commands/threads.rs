@@ -171,20 +171,28 @@ async fn one(client: &Client, id: &str, operation: Operation, json: bool) -> Out
     match operation {
         Operation::Archive => {
             let archived = known(client, id, ThreadArchive { thread }).await?.archived;
-            tell(json, &ThreadArchiveResult { thread_id, archived }, &format!("archived {id}"))
+            print_result(
+                json,
+                &ThreadArchiveResult { thread_id, archived },
+                &format!("archived {id}"),
+            )
         }
         Operation::Unarchive => {
             let archived = known(client, id, ThreadUnarchive { thread }).await?.archived;
-            tell(json, &ThreadArchiveResult { thread_id, archived }, &format!("unarchived {id}"))
+            print_result(
+                json,
+                &ThreadArchiveResult { thread_id, archived },
+                &format!("unarchived {id}"),
+            )
         }
         Operation::Delete => {
             known(client, id, ThreadDelete { thread }).await?;
             let deleted = ThreadDeleteResult { thread_id, deleted: true };
-            tell(json, &deleted, &format!("deleted {id}"))
+            print_result(json, &deleted, &format!("deleted {id}"))
         }
         Operation::Interrupt => {
             let turn = known(client, id, TurnInterrupt { thread, turn: None }).await?.turn;
-            tell(json, &TurnIdResult { turn_id: turn }, &format!("interrupted {id}"))
+            print_result(json, &TurnIdResult { turn_id: turn }, &format!("interrupted {id}"))
         }
     }
 }
@@ -205,7 +213,7 @@ async fn rename(client: &Client, args: args::ThreadsRename) -> Outcome {
     let params = ThreadRename { thread: id.clone(), name: Some(args.name.join(" ")) };
     let renamed = known(client, &id, params).await?;
     let text = format!("renamed {id}");
-    tell(args.target.json, &ThreadNameResult { thread_id: id, name: renamed.name }, &text)?;
+    print_result(args.target.json, &ThreadNameResult { thread_id: id, name: renamed.name }, &text)?;
     done()
 }
 
@@ -223,7 +231,7 @@ async fn fork(client: &Client, args: args::ThreadsFork) -> Outcome {
     done()
 }
 
-fn tell(json: bool, result: &impl Serialize, text: &str) -> Outcome<()> {
+fn print_result(json: bool, result: &impl Serialize, text: &str) -> Outcome<()> {
     if json { output::json_line(result) } else { output::line(text) }
 }
 

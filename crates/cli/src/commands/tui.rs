@@ -7,7 +7,7 @@ use std::{
 };
 
 use rookery_daemon::{homes::Homes, running::Record};
-use rookery_face::{app::Surroundings, calls::Job};
+use rookery_face::{app::Environment, calls::Job};
 use rookery_tui::{Ended, KeyProtocol, Options, Outer, out::Depth};
 use rookery_view::link::Page;
 
@@ -90,7 +90,7 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
     let is_multiplexed = in_tmux || variable("ZELLIJ").is_some() || variable("STY").is_some();
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
-    let around = Surroundings {
+    let around = Environment {
         utf8: locale.contains("utf-8") || locale.contains("utf8"),
         plain: args.plain,
         is_window: false,

@@ -19,35 +19,35 @@ const OWN: &str = "IDX0_SESSION_ID";
 
 /// Where the work is that is meant: what goes into `session` and `tree` of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Meant {
+pub(crate) struct SessionTarget {
     /// A word that names the session.
     pub(crate) session: Option<String>,
     /// A directory of the work tree, if no session is meant.
     pub(crate) tree: Option<PathBuf>,
 }
 
-impl Meant {
-    fn session(word: impl Into<String>) -> Meant {
-        Meant { session: Some(word.into()), tree: None }
+impl SessionTarget {
+    fn session(word: impl Into<String>) -> SessionTarget {
+        SessionTarget { session: Some(word.into()), tree: None }
     }
 
-    fn tree(directory: impl Into<PathBuf>) -> Meant {
-        Meant { session: None, tree: Some(directory.into()) }
+    fn tree(directory: impl Into<PathBuf>) -> SessionTarget {
+        SessionTarget { session: None, tree: Some(directory.into()) }
     }
 }
 
 /// The session or the work tree that is meant.
-pub(crate) async fn choose(client: &Client, choice: &PlaceChoice) -> Outcome<Meant> {
+pub(crate) async fn choose(client: &Client, choice: &PlaceChoice) -> Outcome<SessionTarget> {
     if let Some(word) = &choice.session {
-        return Ok(Meant::session(word));
+        return Ok(SessionTarget::session(word));
     }
     if let Some(tree) = directory(choice.tree.as_deref())? {
-        return Ok(Meant::tree(tree));
+        return Ok(SessionTarget::tree(tree));
     }
     if let Ok(own) = std::env::var(OWN)
         && !own.trim().is_empty()
     {
-        return Ok(Meant::session(own));
+        return Ok(SessionTarget::session(own));
     }
     let here = current_dir()?;
     let list: Sessions = ask(client, SessionList::default(), SEE).await?;
@@ -75,7 +75,7 @@ pub(crate) fn current_dir() -> Outcome<PathBuf> {
 
 /// The session whose place is around a directory, the nearest if there are several. In a work tree
 /// only sessions of that tree count, and unless it is one of them, the tree itself is meant.
-fn of_directory(sessions: &[Session], here: &Path, top: Option<&Path>) -> Outcome<Meant> {
+fn of_directory(sessions: &[Session], here: &Path, top: Option<&Path>) -> Outcome<SessionTarget> {
     let place = |session: &Session| {
         PathBuf::from(session.worktree.as_ref().or(session.repo.as_ref()).unwrap_or(&session.cwd))
     };
@@ -91,8 +91,8 @@ fn of_directory(sessions: &[Session], here: &Path, top: Option<&Path>) -> Outcom
         .map(|(_, session)| *session)
         .collect();
     match (&*fitting, top) {
-        ([session], _) => Ok(Meant::session(&session.id)),
-        (_, Some(_)) => Ok(Meant::tree(here)),
+        ([session], _) => Ok(SessionTarget::session(&session.id)),
+        (_, Some(_)) => Ok(SessionTarget::tree(here)),
         ([], None) => {
             let message =
                 format!("no session works in {}, which is not a git work tree", here.display());
@@ -135,8 +135,8 @@ mod tests {
             session("4", "/other", None),
         ];
         let find = |here: &str| of_directory(&all, Path::new(here), None);
-        assert_eq!(find("/r/src").unwrap(), Meant::session("1"));
-        assert_eq!(find("/r/tree/src").unwrap(), Meant::session("2"));
+        assert_eq!(find("/r/src").unwrap(), SessionTarget::session("1"));
+        assert_eq!(find("/r/tree/src").unwrap(), SessionTarget::session("2"));
         assert!(find("/nowhere").unwrap_err().message().contains("/nowhere"));
         assert!(find("/other/x").unwrap_err().message().contains("2 sessions"));
         assert!(find("/rr").is_err());
@@ -153,13 +153,21 @@ mod tests {
         let find = |here: &str, top: &str| {
             of_directory(&all, Path::new(here), Some(Path::new(top))).unwrap()
         };
-        assert_eq!(find("/home/api/src", "/home/api"), Meant::session("2"));
+        assert_eq!(find("/home/api/src", "/home/api"), SessionTarget::session("2"));
         assert_eq!(
             find("/home/new", "/home/new"),
-            Meant::tree("/home/new"),
+            SessionTarget::tree("/home/new"),
             "not the one of /home"
         );
-        assert_eq!(find("/home/web", "/home/web"), Meant::tree("/home/web"), "two are there");
-        assert_eq!(find("/home/lib", "/home/lib"), Meant::tree("/home/lib"), "it is further below");
+        assert_eq!(
+            find("/home/web", "/home/web"),
+            SessionTarget::tree("/home/web"),
+            "two are there"
+        );
+        assert_eq!(
+            find("/home/lib", "/home/lib"),
+            SessionTarget::tree("/home/lib"),
+            "it is further below"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! What a thread with an assignment may do: the stricter of policy and of what its client wants.
 
-use rookery_agent::policy::unasked::{self, Call, Wanted};
+use rookery_agent::policy::unasked::{self, Call, Outcome};
 use rookery_agent::policy::{Judgement, UNATTENDED, Verdict};
 use rookery_model::Assignment;
 
@@ -25,10 +25,10 @@ pub(crate) fn stricter(
         return with(Verdict::Deny, &reason);
     }
     match unasked::judge(&assignment.unasked, call) {
-        Wanted::Approve => judged,
-        Wanted::Ask(_) if unattended => with(Verdict::Deny, UNATTENDED),
-        Wanted::Ask(reason) => with(Verdict::Ask, reason),
-        Wanted::Deny(reason) => with(Verdict::Deny, reason),
+        Outcome::Approve => judged,
+        Outcome::Ask(_) if unattended => with(Verdict::Deny, UNATTENDED),
+        Outcome::Ask(reason) => with(Verdict::Ask, reason),
+        Outcome::Deny(reason) => with(Verdict::Deny, reason),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_agent::commands::{
-    Catalog, CommandError, CommandInfo, Expanded, Fetch, Fetched, Fetching, Gate, Listing,
-    Surroundings, expand,
+    Catalog, CommandError, CommandInfo, ExpandContext, Expanded, Fetch, Fetched, Fetching, Gate,
+    Listing, expand,
 };
 use rookery_agent::policy::{Class, Verdict};
 use rookery_agent::tool::Sandbox;
@@ -64,7 +64,7 @@ impl Agents {
             withheld: self.core.threads().withheld(),
         };
         let fetch = WebFetch(agents.client.clone());
-        let around = Surroundings {
+        let around = ExpandContext {
             workspace,
             settings: agents.commands.settings(),
             gate: &gate,

@@ -73,7 +73,7 @@ impl Room {
     ) -> Option<String> {
         let tree = rookery_host::Beneath::new(root).ok()?;
         let mut texts: Vec<String> = Vec::new();
-        let mut told = String::new();
+        let mut joined = String::new();
         for name in PROJECT_FILES.into_iter().filter(|name| !is_ignored(&root.join(name))) {
             let Ok(bytes) = tree.read_start(Path::new(name), PROJECT_LIMIT) else { continue };
             let text = String::from_utf8_lossy(&bytes).trim().to_owned();
@@ -81,10 +81,10 @@ impl Room {
             if text.is_empty() || texts.contains(&text) {
                 continue;
             }
-            let gap = if told.is_empty() { "" } else { "\n\n" };
-            told += &format!("{gap}From {name} of this project:\n{text}");
+            let gap = if joined.is_empty() { "" } else { "\n\n" };
+            joined += &format!("{gap}From {name} of this project:\n{text}");
             texts.push(text);
         }
-        (!told.is_empty()).then_some(told)
+        (!joined.is_empty()).then_some(joined)
     }
 }

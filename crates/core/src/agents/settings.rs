@@ -16,11 +16,11 @@ use crate::rooms::Agents;
 
 /// Whether a change has to outlive this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keeping {
+enum Persistence {
     /// It is refused where nothing is kept.
     Required,
     /// It holds for this process where nothing is kept.
-    Wanted,
+    IfPossible,
 }
 
 /// A provider, and whether it can be used.
@@ -136,7 +136,7 @@ impl Agents {
         let edit = Edit::ApiKey { provider: id.clone(), key: key.clone() };
         let (core, provider) = (self.core.clone(), id.clone());
         let notice = Some(NoticeBody::Settings(SettingsChange::Providers));
-        self.change(Keeping::Required, edit, notice, move |settings| {
+        self.change(Persistence::Required, edit, notice, move |settings| {
             let registry = &core.inner.agents.registry;
             let set = match &key {
                 Some(key) => registry.set_key(&provider, key.expose()),
@@ -174,7 +174,7 @@ impl Agents {
         let new = chosen.clone();
         let notice = Some(NoticeBody::Settings(SettingsChange::Providers));
         let core = self.core.clone();
-        self.change(Keeping::Wanted, edit, notice, move |settings| {
+        self.change(Persistence::IfPossible, edit, notice, move |settings| {
             core.inner.agents.choose_provider();
             settings.provider = Some(new.provider);
             settings.model = Some(new.model);
@@ -207,8 +207,10 @@ impl Agents {
         let mode = Spelled::<Mode>::from_name(word)
             .ok_or_else(|| Error::invalid("mode", format!("unknown mode: {word}")))?;
         let edit = Edit::DefaultMode(mode);
-        self.change(Keeping::Wanted, edit, None, move |settings| settings.policy.default = mode)
-            .await?;
+        self.change(Persistence::IfPossible, edit, None, move |settings| {
+            settings.policy.default = mode
+        })
+        .await?;
         let reason = Some("default mode".to_owned());
         self.core
             .threads()
@@ -258,14 +260,14 @@ impl Agents {
         apply: impl FnOnce(&mut Settings) + Send + 'static,
     ) -> Result<()> {
         let notice = Some(NoticeBody::Settings(SettingsChange::Other));
-        self.change(Keeping::Wanted, edit, notice, apply).await
+        self.change(Persistence::IfPossible, edit, notice, apply).await
     }
 
     /// Writes a change to the file, lets it take effect, and tells of it; all of it or nothing, even
     /// if whoever asked goes away meanwhile.
     async fn change(
         &self,
-        keeping: Keeping,
+        persistence: Persistence,
         edit: Edit,
         notice: Option<NoticeBody>,
         apply: impl FnOnce(&mut Settings) + Send + 'static,
@@ -276,7 +278,7 @@ impl Agents {
             let _writing = agents.settings_writer.lock().await;
             match agents.config.settings_file.clone() {
                 Some(path) => write(path, edit).await?,
-                None if keeping == Keeping::Required => {
+                None if persistence == Persistence::Required => {
                     return Err(Error::failed("persistence is disabled"));
                 }
                 None => {}

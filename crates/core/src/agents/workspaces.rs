@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rookery_agent::workspaces::canonical_directory;
 use rookery_agent::workspaces::{Root, Update, Workspace, WorkspaceError, Workspaces};
 use rookery_model::{Error, Result};
-use rookery_store::{Change, Kept, Store};
+use rookery_store::{Change, Store, ValueKey};
 
 use crate::clock;
 use crate::rooms::Agents;
@@ -51,7 +51,7 @@ impl Places {
     pub(crate) fn load(store: &Store, home: &Path) -> Self {
         let home = canonical_directory("cwd", home).unwrap_or_else(|_| home.to_owned());
         let now = now();
-        let text = store.kept(&Kept::Workspaces).ok().flatten();
+        let text = store.kept(&ValueKey::Workspaces).ok().flatten();
         let kept = text.and_then(|text| {
             let read = Workspaces::from_json(&text, home.clone(), now);
             read.inspect_err(|error| tracing::error!(%error, "workspaces cannot be read")).ok()
@@ -206,7 +206,7 @@ impl Agents {
                 let mut all = places.all.clone();
                 let value = change(&mut all)?;
                 if all != places.all {
-                    let (what, value) = (Kept::Workspaces, Some(all.to_json()));
+                    let (what, value) = (ValueKey::Workspaces, Some(all.to_json()));
                     tx.save(Change::KeptSet { what, value });
                     *places = Places::new(all);
                 }

@@ -29,34 +29,34 @@ const MENDINGS: u32 = 1;
 
 /// What went wrong: the category, and words that are safe to be shown. Those of providers are not.
 #[derive(Clone, Copy)]
-pub(super) struct Trouble {
+pub(super) struct ChildFailure {
     pub(super) category: &'static str,
     reason: &'static str,
 }
 
-impl Trouble {
-    pub(super) fn told(self) -> String {
+impl ChildFailure {
+    pub(super) fn text(self) -> String {
         format!("{}: {}", self.category, self.reason)
     }
 }
 
-const fn trouble(category: &'static str, reason: &'static str) -> Trouble {
-    Trouble { category, reason }
+const fn failure(category: &'static str, reason: &'static str) -> ChildFailure {
+    ChildFailure { category, reason }
 }
 
-pub(super) const INTERNAL: Trouble = trouble("internal_error", "the child agent is gone");
-pub(super) const RESTARTED: Trouble =
-    trouble("runtime_restart", "the daemon ended while the child agent worked");
-const TIMEOUT: Trouble = trouble("timeout", "the child agent worked as long as it may");
-pub(super) const CANCELLED: Trouble = trouble("cancelled", "the child agent was stopped");
-const MAX_TURNS: Trouble =
-    trouble("max_turns", "the child agent called its model as often as it may");
-const PROVIDER: Trouble = trouble("provider_error", "the provider of the model failed");
-const TOOLS: Trouble = trouble("tool_errors", "too many tools of the child agent failed");
-const SHUTDOWN: Trouble = trouble("shutdown", "the daemon stops");
-const OTHER: Trouble = trouble("failed", "the child agent failed");
-const NOT_STARTED: Trouble = trouble("not_started", "the child agent could not be started");
-const MISFIT: Trouble = trouble("schema_mismatch", "the answer does not fit its schema");
+pub(super) const INTERNAL: ChildFailure = failure("internal_error", "the child agent is gone");
+pub(super) const RESTARTED: ChildFailure =
+    failure("runtime_restart", "the daemon ended while the child agent worked");
+const TIMEOUT: ChildFailure = failure("timeout", "the child agent worked as long as it may");
+pub(super) const CANCELLED: ChildFailure = failure("cancelled", "the child agent was stopped");
+const MAX_TURNS: ChildFailure =
+    failure("max_turns", "the child agent called its model as often as it may");
+const PROVIDER: ChildFailure = failure("provider_error", "the provider of the model failed");
+const TOOLS: ChildFailure = failure("tool_errors", "too many tools of the child agent failed");
+const SHUTDOWN: ChildFailure = failure("shutdown", "the daemon stops");
+const OTHER: ChildFailure = failure("failed", "the child agent failed");
+const NOT_STARTED: ChildFailure = failure("not_started", "the child agent could not be started");
+const MISFIT: ChildFailure = failure("schema_mismatch", "the answer does not fit its schema");
 
 /// A child on its way.
 struct Driver {
@@ -276,7 +276,7 @@ impl Allowance {
 }
 
 /// How a child ended, and why if it did not answer.
-pub(super) type Outcome = (ChildExit, Option<Trouble>);
+pub(super) type Outcome = (ChildExit, Option<ChildFailure>);
 
 impl Driver {
     async fn run(self, prompt: String) -> ChildDone {
@@ -309,7 +309,7 @@ impl Driver {
             let Some(schema) = self.schema.clone().filter(|_| outcome.1.is_none()) else {
                 return self.finish(Some(turn), outcome, None).await;
             };
-            let said = self.said(turn).await;
+            let said = self.last_message(turn).await;
             let value = blocking(move || schema.value(&said)).await;
             match value.unwrap_or_else(|error| Err(error.to_string())) {
                 Ok(value) => return self.finish(Some(turn), outcome, Some(value)).await,
@@ -397,7 +397,7 @@ impl Driver {
         }
     }
 
-    async fn said(&self, turn: TurnId) -> String {
+    async fn last_message(&self, turn: TurnId) -> String {
         let said = self.core.threads().result(self.child, turn).await;
         said.ok().flatten().unwrap_or_default()
     }
@@ -406,17 +406,17 @@ impl Driver {
     async fn finish(
         &self,
         turn: Option<TurnId>,
-        (exit, trouble): Outcome,
+        (exit, failure): Outcome,
         structured: Option<Value>,
     ) -> ChildDone {
         let turn = turn.or(*self.turn.borrow());
         let message = match turn {
-            Some(turn) => shortened(self.said(turn).await, self.max_chars),
+            Some(turn) => shortened(self.last_message(turn).await, self.max_chars),
             None => String::new(),
         };
         let usage = self.core.threads().get(self.child).map(|seen| seen.thread.usage);
         let usage = usage.filter(|usage| !usage.is_zero());
-        let error = trouble.map(|trouble| trouble.category.to_owned());
+        let error = failure.map(|failure| failure.category.to_owned());
         self.core.children().end_trace(self.child, exit, error, usage).await;
         ChildDone {
             thread: self.child,
@@ -427,14 +427,14 @@ impl Driver {
             structured,
             usage,
             exit,
-            error: trouble.map(Trouble::told),
+            error: failure.map(ChildFailure::text),
         }
     }
 }
 
 /// How a turn that has ended makes its child end.
 pub(super) fn outcome(turn: &Turn, max_calls: u32, stopped: Option<Outcome>) -> Outcome {
-    let failed = |trouble| (ChildExit::Failed, Some(trouble));
+    let failed = |failure| (ChildExit::Failed, Some(failure));
     match (turn.status, turn.error.as_ref().map(|error| error.kind)) {
         (TurnStatus::Completed, _) => (ChildExit::Completed, None),
         (TurnStatus::Interrupted | TurnStatus::InProgress, Some(TurnErrorKind::Shutdown)) => {

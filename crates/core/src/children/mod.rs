@@ -133,7 +133,7 @@ impl Child {
             structured: None,
             usage: None,
             exit: ChildExit::Failed,
-            error: Some(drive::INTERNAL.told()),
+            error: Some(drive::INTERNAL.text()),
         });
         drop(guard);
         done

@@ -244,9 +244,9 @@ impl Children {
     pub(super) fn pulse(&self, child: ThreadId) {
         let Some(active) = self.core.inner.children.get(child) else { return };
         let Some((id, live)) = &active.trace else { return };
-        let told = live.read().trace(*id).map(status_change);
-        if let Some(told) = told {
-            self.core.inner.log.spine().send(Some(live.id), [told.into()]);
+        let update = live.read().trace(*id).map(status_change);
+        if let Some(update) = update {
+            self.core.inner.log.spine().send(Some(live.id), [update.into()]);
         }
     }
 
@@ -342,15 +342,15 @@ impl Tx<'_> {
     fn trace_status(&mut self, child: ThreadId, status: TraceStatus) {
         let Some(active) = self.active_child(child) else { return };
         let Some((id, live)) = &active.trace else { return };
-        let mut told = None;
+        let mut update = None;
         self.change_trace(child, |trace| {
             if trace.status != status {
                 trace.status = status;
-                told = Some(status_change(trace));
+                update = Some(status_change(trace));
             }
         });
-        let Some(told) = told else { return };
-        self.announce(live.id, told);
+        let Some(update) = update else { return };
+        self.announce(live.id, update);
         let body = TraceBody::Status(status);
         self.add_entry(live, *id, body, Some(TraceContent::Status(status)), None);
     }

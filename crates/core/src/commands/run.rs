@@ -68,7 +68,7 @@ impl Run {
         let timed_out = is_late.load(Ordering::Relaxed);
         let duration = started.elapsed();
         drop(source);
-        let told = sink.finish(status, duration, timed_out).await;
+        let summary = sink.finish(status, duration, timed_out).await;
         if let Some(terminal) = process.view().terminal {
             // All that is wanted of it was read.
             if let Err(error) = core.terminals().close_soon(terminal).await {
@@ -86,7 +86,7 @@ impl Run {
             let _ = core.file_changes().observe(&mut window, &by, false).await;
         }
         // The caller may be gone.
-        let _ = end.send(told);
+        let _ = end.send(summary);
     }
 }
 

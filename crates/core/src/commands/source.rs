@@ -114,9 +114,9 @@ async fn kill_terminal(terminal: TerminalHandle) {
     // Killed before is as good.
     let _ = terminal.kill(StrayAction::End).await;
     let kill = move || {
-        let Ok((strays, brand)) = found else { return };
+        let Ok((strays, tag)) = found else { return };
         strays.kill();
-        brand.into_iter().for_each(|brand| brand.kill());
+        tag.into_iter().for_each(|tag| tag.kill());
     };
     let _ = tokio::task::spawn_blocking(kill).await;
 }

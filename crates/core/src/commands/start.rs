@@ -367,11 +367,11 @@ fn terminal_request(launch: Launch, asked: &ExecRequest) -> OpenTerminal {
     let (set, removed): (Vec<_>, Vec<_>) =
         launch.env.into_iter().partition(|(_, value)| value.is_some());
     let set = set.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let brand = (ProcessTag::VARIABLE.to_owned(), ProcessTag::fresh().value().to_owned());
+    let tag = (ProcessTag::VARIABLE.to_owned(), ProcessTag::fresh().value().to_owned());
     OpenTerminal {
         argv: launch.argv,
         cwd: Some(launch.cwd),
-        env: set.chain(std::iter::once(brand)).collect(),
+        env: set.chain(std::iter::once(tag)).collect(),
         env_remove: removed.into_iter().map(|(name, _)| name).collect(),
         size: asked.size.unwrap_or(Size::DEFAULT),
         first_title: Some(title).filter(|title| !title.trim().is_empty()),

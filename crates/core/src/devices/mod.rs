@@ -18,14 +18,14 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_model::{Error, Result, Timestamp};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 
 use crate::clock;
 use crate::rooms::Devices;
 use crate::seats::ViewerRights;
 
 pub use pairing::{Pairing, Reach, Unpaired};
-pub use visit::{Parting, Visit};
+pub use visit::{CloseReason, Visit};
 
 use pairing::Open;
 use secret::Digest;
@@ -184,7 +184,7 @@ impl Devices {
             state.remember_revoked([id.to_owned()]);
             revoked
         };
-        part(&revoked);
+        close(&revoked);
         self.save().await
     }
 
@@ -200,7 +200,7 @@ impl Devices {
             state.remember_revoked(revoked.keys().cloned());
             revoked
         };
-        revoked.values().for_each(part);
+        revoked.values().for_each(close);
         self.save().await?;
         Ok(revoked.len())
     }
@@ -208,7 +208,7 @@ impl Devices {
     /// How the server for devices was last turned on, as the words of whoever did that; none if it is off.
     pub async fn kept_server(&self) -> Option<String> {
         let store = self.core.inner.store.clone();
-        let read = move || store.kept(&Kept::Web).ok().flatten();
+        let read = move || store.kept(&ValueKey::Web).ok().flatten();
         crate::core::blocking(read).await.ok().flatten()
     }
 
@@ -219,7 +219,7 @@ impl Devices {
     pub async fn keep_server(&self, value: Option<String>) -> Result<()> {
         self.core
             .transact_durably(|tx| {
-                tx.save(Change::KeptSet { what: Kept::Web, value });
+                tx.save(Change::KeptSet { what: ValueKey::Web, value });
                 Ok(())
             })
             .await
@@ -232,15 +232,15 @@ impl Devices {
             .transact_durably(|tx| {
                 // Read here, so that what is written last is what is true last.
                 let value = records::write(&mut state.lock().devices);
-                tx.save(Change::KeptSet { what: Kept::Devices, value });
+                tx.save(Change::KeptSet { what: ValueKey::Devices, value });
                 Ok(())
             })
             .await
     }
 }
 
-fn part(device: &Paired) {
-    device.visitors.iter().for_each(|visitor| visitor.part(Parting::Revoked));
+fn close(device: &Paired) {
+    device.visitors.iter().for_each(|visitor| visitor.close(CloseReason::Revoked));
 }
 
 fn unknown(id: &str) -> Error {

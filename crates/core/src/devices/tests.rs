@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rookery_model::{Caller, ErrorKind, Home, Standing};
 
-use super::{Device, MAX_DEVICES, Parting, Reach, Unpaired};
+use super::{CloseReason, Device, MAX_DEVICES, Reach, Unpaired};
 use crate::core::{Core, StopKind};
 use crate::seats::ViewerRights;
 use crate::threads::tests::core_in;
@@ -123,12 +123,12 @@ async fn the_oldest_connection_makes_room_and_a_revoked_device_has_none() {
     let (_home, core) = in_a_home().await;
     let (device, credential) = paired(&core, "x").await;
     let mut visits: Vec<_> = (0..9).map(|_| core.devices().visit(&credential).unwrap()).collect();
-    assert_eq!(visits[0].parted().await, Parting::Replaced);
+    assert_eq!(visits[0].closed().await, CloseReason::Replaced);
     assert_eq!(core.devices().list()[0].connected, 8);
     visits.truncate(2);
     assert_eq!(core.devices().list()[0].connected, 1);
     core.devices().revoke(&device.id).await.unwrap();
-    assert_eq!(visits[1].parted().await, Parting::Revoked);
+    assert_eq!(visits[1].closed().await, CloseReason::Revoked);
     assert!(core.devices().visit(&credential).is_none());
 }
 

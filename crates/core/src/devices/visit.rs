@@ -13,7 +13,7 @@ const MAX_VISITS: usize = 8;
 
 /// Why a connection has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parting {
+pub enum CloseReason {
     /// Its device was revoked.
     Revoked,
     /// Its device has too many, and this was the oldest.
@@ -23,12 +23,12 @@ pub enum Parting {
 /// A connection as its device knows it.
 pub(super) struct Visitor {
     number: u64,
-    parting: watch::Sender<Option<Parting>>,
+    reason: watch::Sender<Option<CloseReason>>,
 }
 
 impl Visitor {
-    pub(super) fn part(&self, why: Parting) {
-        self.parting.send_replace(Some(why));
+    pub(super) fn close(&self, why: CloseReason) {
+        self.reason.send_replace(Some(why));
     }
 }
 
@@ -37,7 +37,7 @@ pub struct Visit {
     /// The device as it was when the connection began.
     pub device: Device,
     number: u64,
-    parting: watch::Receiver<Option<Parting>>,
+    reason: watch::Receiver<Option<CloseReason>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -49,12 +49,12 @@ impl std::fmt::Debug for Visit {
 
 impl Visit {
     /// Resolves when the connection has to end.
-    pub async fn parted(&self) -> Parting {
-        let mut parting = self.parting.clone();
-        match parting.wait_for(Option::is_some).await {
-            Ok(why) => why.unwrap_or(Parting::Revoked),
+    pub async fn closed(&self) -> CloseReason {
+        let mut reason = self.reason.clone();
+        match reason.wait_for(Option::is_some).await {
+            Ok(why) => why.unwrap_or(CloseReason::Revoked),
             // The device is gone, and it with its sender.
-            Err(_) => Parting::Revoked,
+            Err(_) => CloseReason::Revoked,
         }
     }
 }
@@ -77,10 +77,10 @@ impl Devices {
         let device = state.devices.get_mut(id).filter(|device| device.digest.is_of(secret))?;
         device.seen_at = now();
         if device.visitors.len() >= MAX_VISITS {
-            device.visitors.remove(0).part(Parting::Replaced);
+            device.visitors.remove(0).close(CloseReason::Replaced);
         }
-        let (sender, parting) = watch::channel(None);
-        device.visitors.push(Visitor { number, parting: sender });
+        let (sender, reason) = watch::channel(None);
+        device.visitors.push(Visitor { number, reason: sender });
         let (seen, is_news) = (device.view(id), is_news(device));
         state.last_visit = number;
         drop(state);
@@ -88,7 +88,7 @@ impl Devices {
             self.save_soon();
         }
         let state = Arc::clone(&self.core.inner.devices.state);
-        Some(Visit { device: seen, number, parting, state })
+        Some(Visit { device: seen, number, reason, state })
     }
 
     /// Writes down when devices last came; nothing waits for it.

@@ -137,9 +137,9 @@ impl FileChanges {
                 Ok(Some(ALREADY.to_owned()))
             }
             Err(RollbackError::Conflict(reason)) => {
-                let told = reason.clone();
+                let message = reason.clone();
                 self.note(live, hunk, |hunk| {
-                    hunk.rollback = Rollback::Conflict(told);
+                    hunk.rollback = Rollback::Conflict(message);
                     hunk.is_begun = false;
                 })
                 .await?;

@@ -246,7 +246,7 @@ impl Imports {
         let message = crate::secrets::hidden(reason).into_owned();
         if self.room().note_failure(key, &message) {
             let (item, path) = (origin.item.clone(), origin.path.clone());
-            self.tell(ImportChange::Failed { item, path, message });
+            self.notify(ImportChange::Failed { item, path, message });
         }
     }
 }

@@ -68,7 +68,7 @@ impl Imports {
             // Others were told why.
             item.enabled_at = None;
         }
-        self.tell(ImportChange::Enabled(Arc::new(item.clone()), decision.clone()));
+        self.notify(ImportChange::Enabled(Arc::new(item.clone()), decision.clone()));
         Ok(EnabledImport::Done(Box::new(item), decision))
     }
 
@@ -120,7 +120,7 @@ impl Imports {
         let was_enabled = before.is_some_and(|before| before.kind == DecisionKind::Enable);
         self.keep(&workspace, decision.clone()).await?;
         if was_enabled || is_always_told {
-            self.tell(ImportChange::Disabled(decision.clone()));
+            self.notify(ImportChange::Disabled(decision.clone()));
         }
         Ok(decision)
     }
@@ -140,8 +140,8 @@ impl Imports {
                 None => missing.push(decision),
                 Some(item) if item.state == State::Stale => {
                     let (item, previous_hash) = (item.clone(), decision.source_hash);
-                    let told = Arc::new(item.clone());
-                    self.tell(ImportChange::Stale { item: told, previous_hash });
+                    let changed = Arc::new(item.clone());
+                    self.notify(ImportChange::Stale { item: changed, previous_hash });
                     stale.push(item);
                 }
                 Some(_) => {}

@@ -34,7 +34,7 @@ pub(crate) struct ToolCall<'a> {
 
 /// An event, as hooks get it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Happened<'a> {
+pub(crate) struct HookInput<'a> {
     pub(crate) event: HookEvent,
     /// What the user said.
     pub(crate) prompt: Option<&'a str>,
@@ -44,9 +44,9 @@ pub(crate) struct Happened<'a> {
     pub(crate) is_repeated: bool,
 }
 
-impl Happened<'_> {
+impl HookInput<'_> {
     pub(crate) fn of(event: HookEvent) -> Self {
-        Happened { event, prompt: None, detail: None, is_repeated: false }
+        HookInput { event, prompt: None, detail: None, is_repeated: false }
     }
 }
 
@@ -102,14 +102,14 @@ impl Imports {
         &self,
         thread: &Thread,
         mode: Mode,
-        happened: Happened<'_>,
+        happened: HookInput<'_>,
     ) -> HookEnd {
         let hooks = self.hooks(thread, happened.event, &[]).await;
         self.run_happened(thread, mode, hooks, happened).await
     }
 
     /// Runs the hooks of an event that they cannot prevent, in the background.
-    pub(crate) async fn tell_hooks(&self, thread: &Thread, event: HookEvent, detail: &str) {
+    pub(crate) async fn run_notice_hooks(&self, thread: &Thread, event: HookEvent, detail: &str) {
         let hooks = self.hooks(thread, event, &[]).await;
         if hooks.is_empty() {
             return;
@@ -121,7 +121,7 @@ impl Imports {
         let mode = self.core.threads().mode(Some(thread.id));
         let (core, thread, detail) = (self.core.detached(), thread.clone(), detail.to_owned());
         self.core.inner.runtime.spawn(async move {
-            let happened = Happened { detail: Some(&detail), ..Happened::of(event) };
+            let happened = HookInput { detail: Some(&detail), ..HookInput::of(event) };
             core.imports().run_happened(&thread, mode, hooks, happened).await;
             drop(place);
         });
@@ -132,13 +132,13 @@ impl Imports {
         thread: &Thread,
         mode: Mode,
         hooks: Vec<ActiveHook>,
-        happened: Happened<'_>,
+        happened: HookInput<'_>,
     ) -> HookEnd {
         if hooks.is_empty() {
             return HookEnd::default();
         }
         let session = thread.id.to_string();
-        let Happened { event, prompt, detail, is_repeated } = happened;
+        let HookInput { event, prompt, detail, is_repeated } = happened;
         let (session, cwd, tool) = (session.as_str(), thread.cwd.as_path(), None);
         let call = HookCall { event, session, cwd, tool, prompt, detail, is_repeated };
         self.run_hooks(thread, mode, hooks, call, &CancellationToken::new()).await

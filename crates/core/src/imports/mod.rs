@@ -28,7 +28,7 @@ use rookery_model::{Error, Result};
 pub(crate) use self::active::Active;
 pub use self::change::ImportChange;
 pub use self::decide::{EnabledImport, NewImport, Refreshed};
-pub(crate) use self::hooks::{Happened, ToolCall};
+pub(crate) use self::hooks::{HookInput, ToolCall};
 pub(crate) use self::room::Room;
 pub use self::skills::{SkillList, SkillSelector};
 use crate::core::blocking;
@@ -61,7 +61,7 @@ impl Imports {
     pub async fn scan(&self, workspace: &Path, with_user: bool) -> Result<Scan> {
         let workspace = self.workspace(workspace).await?;
         let scan = self.look_at(workspace, with_user).await?;
-        self.tell(ImportChange::Detected(Arc::new(scan.clone())));
+        self.notify(ImportChange::Detected(Arc::new(scan.clone())));
         Ok(scan)
     }
 
@@ -86,7 +86,7 @@ impl Imports {
             if item.state == State::Detected {
                 item.state = State::Previewed;
             }
-            self.tell(ImportChange::Previewed(Arc::new(item.clone())));
+            self.notify(ImportChange::Previewed(Arc::new(item.clone())));
         }
         Ok(items)
     }
@@ -132,7 +132,7 @@ impl Imports {
         let forgotten = followed
             .map_err(|error| Error::failed(format!("decisions cannot be kept: {error}")))?;
         for decision in &forgotten {
-            self.tell(ImportChange::Disabled(decision.clone()));
+            self.notify(ImportChange::Disabled(decision.clone()));
         }
         if !forgotten.is_empty() {
             let message = format!(
@@ -197,7 +197,7 @@ impl Imports {
         known
     }
 
-    fn tell(&self, change: ImportChange) {
+    fn notify(&self, change: ImportChange) {
         let body = NoticeBody::Import(Box::new(change));
         self.core.inner.log.spine().send(None, [body]);
     }

@@ -20,7 +20,7 @@ const SKILLS_LIMIT: usize = 200;
 impl Active {
     /// What the model is told, beside the text of the project itself.
     pub(crate) fn instructions(&self, root: &Path, own: Option<&str>) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut sections = Vec::new();
         let mut room = TEXTS_LIMIT;
         for (file, text) in &self.texts {
             let text = &text[..text.floor_char_boundary(TEXT_LIMIT.min(room))];
@@ -30,13 +30,13 @@ impl Active {
             }
             room -= text.len();
             let shown = file.strip_prefix(root).unwrap_or(file);
-            told.push(format!("From {} of this project:\n{text}", shown.display()));
+            sections.push(format!("From {} of this project:\n{text}", shown.display()));
         }
-        told.extend(self.skills_told());
-        told
+        sections.extend(self.skills_overview());
+        sections
     }
 
-    fn skills_told(&self) -> Option<String> {
+    fn skills_overview(&self) -> Option<String> {
         if self.skills.is_empty() {
             return None;
         }

@@ -23,8 +23,8 @@ use rookery_model::{Error, ErrorKind, Result};
 
 pub use self::change::MarketplaceChange;
 pub use self::room::MarketplaceDirs;
+use self::room::Registry;
 pub(crate) use self::room::Room;
-use self::room::Shelf;
 use crate::core::blocking;
 use crate::log::NoticeBody;
 use crate::rooms::Marketplaces;
@@ -53,7 +53,7 @@ impl Marketplaces {
     /// # Errors
     /// If the state file cannot be read.
     pub async fn list(&self) -> Result<Vec<Marketplace>> {
-        let state = self.shelf().await?.state();
+        let state = self.registry().await?.state();
         let mut all = state.marketplaces.clone();
         all.extend(
             default_marketplaces().into_iter().filter(|known| state.market(&known.id).is_none()),
@@ -67,23 +67,23 @@ impl Marketplaces {
     /// # Errors
     /// If they cannot be kept.
     pub async fn install_defaults(&self, which: Defaults) -> Result<Vec<Marketplace>> {
-        let shelf = self.shelf().await?;
+        let registry = self.registry().await?;
         let wanted = default_marketplaces().into_iter().filter(|known| which.has(known.kind));
         let mut affected = Vec::new();
         for known in wanted {
             let order = self.room().order.lock().await;
-            let state = shelf.state();
+            let state = registry.state();
             let mut market = state.market(&known.id).cloned().unwrap_or(known);
             if !market.is_shown() {
                 let is_fetched = market.last_refreshed_at.is_some();
                 market.state =
                     if is_fetched { MarketState::Refreshed } else { MarketState::Installed };
                 market.enabled = true;
-                self.set(&shelf, market.clone()).await?;
+                self.set(&registry, market.clone()).await?;
             }
             drop(order);
-            if shelf.catalog(&market.id).is_none() {
-                self.read_local(&shelf, &market).await?;
+            if registry.catalog(&market.id).is_none() {
+                self.read_local(&registry, &market).await?;
             }
             affected.push(market);
         }
@@ -138,9 +138,9 @@ impl Marketplaces {
     }
 
     async fn register(&self, mut market: Marketplace, is_kind_open: bool) -> Result<Marketplace> {
-        let shelf = self.shelf().await?;
-        let check = |shelf: &Shelf| {
-            let state = shelf.state();
+        let registry = self.registry().await?;
+        let check = |registry: &Registry| {
+            let state = registry.state();
             let is_known = state.market(&market.id).is_some()
                 || default_marketplaces().iter().any(|known| known.id == market.id);
             if is_known {
@@ -154,7 +154,7 @@ impl Marketplaces {
                 false => Ok(()),
             }
         };
-        check(&shelf)?;
+        check(&registry)?;
         // Files say more than words do.
         let mut probe = market.clone();
         if is_kind_open && !matches!(market.source, MarketSource::HttpJson { .. }) {
@@ -162,19 +162,19 @@ impl Marketplaces {
         }
         let read = self.room().fetcher.read_local(&probe).await;
         let _order = self.room().order.lock().await;
-        check(&shelf)?;
+        check(&registry)?;
         match read {
             Some(Ok(fetched)) => {
                 if is_kind_open {
                     market.kind = fetched.kind;
                 }
                 describe(&mut market, &fetched.catalog);
-                self.keep_catalog(&shelf, &market.id, fetched.catalog).await?;
+                self.keep_catalog(&registry, &market.id, fetched.catalog).await?;
             }
-            Some(Err(error)) => market.last_error = Some(told(&error)),
+            Some(Err(error)) => market.last_error = Some(error_text(&error)),
             None => {}
         }
-        self.set(&shelf, market.clone()).await?;
+        self.set(&registry, market.clone()).await?;
         Ok(market)
     }
 
@@ -184,23 +184,23 @@ impl Marketplaces {
     /// # Errors
     /// If that cannot be kept.
     pub async fn remove(&self, id: &str) -> Result<bool> {
-        let shelf = self.shelf().await?;
+        let registry = self.registry().await?;
         let _order = self.room().order.lock().await;
-        let state = shelf.state();
+        let state = registry.state();
         let stored = state.market(id).cloned();
         let known = default_marketplaces().into_iter().find(|known| known.id == id);
         let Some(mut market) = stored.or(known) else { return Ok(false) };
         (market.enabled, market.state) = (false, MarketState::RemovedByUser);
         if market.is_default {
-            self.set(&shelf, market).await?;
+            self.set(&registry, market).await?;
             return Ok(true);
         }
         let mut state = (*state).clone();
         state.marketplaces.retain(|known| known.id != id);
-        self.write(&shelf, state).await?;
-        shelf.forget_catalog(id);
+        self.write(&registry, state).await?;
+        registry.forget_catalog(id);
         self.clear_cache(id);
-        self.tell(MarketplaceChange::Updated(Arc::new(market)));
+        self.notify(MarketplaceChange::Updated(Arc::new(market)));
         Ok(true)
     }
 
@@ -211,8 +211,8 @@ impl Marketplaces {
         let room = self.core.detached().marketplaces();
         let work = async move {
             let _fetches = room.room().fetches.lock().await;
-            let is_back = match room.shelf().await {
-                Ok(shelf) => shelf.state().market(&id).is_some(),
+            let is_back = match room.registry().await {
+                Ok(registry) => registry.state().market(&id).is_some(),
                 Err(_) => true,
             };
             if !is_back {
@@ -228,7 +228,7 @@ impl Marketplaces {
     /// # Errors
     /// If there is none, it cannot be fetched, or its catalog has an id twice; what was fetched before stays.
     pub async fn refresh(&self, id: &str) -> Result<(Marketplace, Arc<Catalog>)> {
-        let shelf = self.shelf().await?;
+        let registry = self.registry().await?;
         let _fetches = self.room().fetches.lock().await;
         let market = self.list().await?.into_iter().find(|market| market.id == id);
         let market = market.ok_or_else(|| unknown(id))?;
@@ -237,9 +237,9 @@ impl Marketplaces {
             return Err(Error::failed(message));
         }
         match self.room().fetcher.fetch(&market).await {
-            Ok(fetched) => self.take(&shelf, id, fetched).await,
+            Ok(fetched) => self.take(&registry, id, fetched).await,
             Err(error) => {
-                self.note_failure(&shelf, id, &error).await?;
+                self.note_failure(&registry, id, &error).await?;
                 Err(failed(error))
             }
         }
@@ -248,7 +248,7 @@ impl Marketplaces {
     /// Takes over what was fetched.
     async fn take(
         &self,
-        shelf: &Shelf,
+        registry: &Registry,
         id: &str,
         fetched: Fetched,
     ) -> Result<(Marketplace, Arc<Catalog>)> {
@@ -256,57 +256,62 @@ impl Marketplaces {
             let (marketplace, plugin) = (id.to_owned(), plugin.clone());
             let error = MarketplaceError::Duplicate { marketplace, plugin };
             // What there was before counts more than half of what there is now.
-            if shelf.catalog(id).is_none() {
-                self.keep_catalog(shelf, id, fetched.catalog).await?;
+            if registry.catalog(id).is_none() {
+                self.keep_catalog(registry, id, fetched.catalog).await?;
             }
-            self.note_failure(shelf, id, &error).await?;
+            self.note_failure(registry, id, &error).await?;
             return Err(failed(error));
         }
         let _order = self.room().order.lock().await;
-        let Some(mut market) = self.current(shelf, id) else { return Err(unknown(id)) };
+        let Some(mut market) = self.current(registry, id) else { return Err(unknown(id)) };
         describe(&mut market, &fetched.catalog);
         market.kind = fetched.kind;
         market.content_hash = Some(fetched.content_hash);
         market.last_refreshed_at = Some(clock::wall());
         market.last_error = None;
         market.state = if market.enabled { MarketState::Refreshed } else { market.state };
-        self.keep_catalog(shelf, id, fetched.catalog).await?;
-        self.set(shelf, market.clone()).await?;
-        let catalog = shelf.catalog(id).ok_or_else(|| unknown(id))?;
+        self.keep_catalog(registry, id, fetched.catalog).await?;
+        self.set(registry, market.clone()).await?;
+        let catalog = registry.catalog(id).ok_or_else(|| unknown(id))?;
         Ok((market, catalog))
     }
 
     /// A marketplace as it is now, also one that everyone knows and that was never stored.
-    fn current(&self, shelf: &Shelf, id: &str) -> Option<Marketplace> {
+    fn current(&self, registry: &Registry, id: &str) -> Option<Marketplace> {
         let known = || default_marketplaces().into_iter().find(|known| known.id == id);
-        shelf.state().market(id).cloned().or_else(known)
+        registry.state().market(id).cloned().or_else(known)
     }
 
-    async fn note_failure(&self, shelf: &Shelf, id: &str, error: &MarketplaceError) -> Result<()> {
+    async fn note_failure(
+        &self,
+        registry: &Registry,
+        id: &str,
+        error: &MarketplaceError,
+    ) -> Result<()> {
         let _order = self.room().order.lock().await;
-        let Some(mut market) = shelf.state().market(id).cloned() else { return Ok(()) };
-        market.last_error = Some(told(error));
-        self.set(shelf, market).await
+        let Some(mut market) = registry.state().market(id).cloned() else { return Ok(()) };
+        market.last_error = Some(error_text(error));
+        self.set(registry, market).await
     }
 
     /// Reads the catalog of a marketplace that is on this machine.
-    async fn read_local(&self, shelf: &Shelf, market: &Marketplace) -> Result<()> {
+    async fn read_local(&self, registry: &Registry, market: &Marketplace) -> Result<()> {
         if let Some(Ok(fetched)) = self.room().fetcher.read_local(market).await {
-            self.keep_catalog(shelf, &market.id, fetched.catalog).await?;
+            self.keep_catalog(registry, &market.id, fetched.catalog).await?;
         }
         Ok(())
     }
 
     /// Stores a marketplace, and says so. The caller holds the order.
-    async fn set(&self, shelf: &Shelf, market: Marketplace) -> Result<()> {
-        let mut state = (*shelf.state()).clone();
+    async fn set(&self, registry: &Registry, market: Marketplace) -> Result<()> {
+        let mut state = (*registry.state()).clone();
         state.set_market(market.clone());
-        self.write(shelf, state).await?;
-        self.tell(MarketplaceChange::Updated(Arc::new(market)));
+        self.write(registry, state).await?;
+        self.notify(MarketplaceChange::Updated(Arc::new(market)));
         Ok(())
     }
 
-    fn tell(&self, change: MarketplaceChange) {
+    fn notify(&self, change: MarketplaceChange) {
         self.core.inner.log.spine().send(None, [NoticeBody::Marketplace(Box::new(change))]);
     }
 
@@ -317,7 +322,7 @@ impl Marketplaces {
         }
         let room = self.core.detached().marketplaces();
         self.core.inner.runtime.spawn(async move {
-            match room.shelf().await {
+            match room.registry().await {
                 Ok(_) => room.plugins_changed(None).await,
                 Err(error) => tracing::warn!(%error, "marketplaces cannot be read"),
             }
@@ -326,8 +331,8 @@ impl Marketplaces {
 
     /// The installed plugins that are in use: variant key, plugin id and folder of each. None before they were read.
     pub fn active_plugins(&self) -> Vec<(String, String, PathBuf)> {
-        let Some(shelf) = self.room().loaded() else { return Vec::new() };
-        let state = shelf.state();
+        let Some(registry) = self.room().loaded() else { return Vec::new() };
+        let state = registry.state();
         let active =
             state.installed.iter().filter(|plugin| plugin.state == InstallState::Installed);
         let row = |plugin: &rookery_marketplace::Installed| {
@@ -360,14 +365,14 @@ fn describe(market: &mut Marketplace, catalog: &Catalog) {
     market.description = text(&catalog.description);
 }
 
-fn told(error: &MarketplaceError) -> String {
+fn error_text(error: &MarketplaceError) -> String {
     secrets::hidden(&error.to_string()).into_owned()
 }
 
 fn failed(error: MarketplaceError) -> Error {
     match error {
         MarketplaceError::InvalidSource(_) => Error::invalid("source", error.to_string()),
-        _ => Error::failed(told(&error)),
+        _ => Error::failed(error_text(&error)),
     }
 }
 

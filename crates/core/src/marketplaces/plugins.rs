@@ -9,7 +9,7 @@ use rookery_marketplace::{
 };
 use rookery_model::{Error, Result};
 
-use super::room::Shelf;
+use super::room::Registry;
 use super::{MarketplaceChange, entries, failed, no_plugin};
 use crate::clock;
 use crate::core::blocking;
@@ -26,10 +26,10 @@ impl Marketplaces {
     /// # Errors
     /// If the state file cannot be read.
     pub async fn search(&self, query: &str) -> Result<Vec<PluginRow>> {
-        let shelf = self.shelf().await?;
-        let (state, query) = (shelf.state(), query.to_owned());
+        let registry = self.registry().await?;
+        let (state, query) = (registry.state(), query.to_owned());
         // Thousands of entries take some milliseconds.
-        blocking(move || search(entries(&shelf.shown()), &installed(&state), &query)).await
+        blocking(move || search(entries(&registry.shown()), &installed(&state), &query)).await
     }
 
     /// A plugin as its catalog has it.
@@ -37,7 +37,7 @@ impl Marketplaces {
     /// # Errors
     /// If the state file cannot be read.
     pub async fn plugin(&self, marketplace: &str, plugin: &str) -> Result<Option<Entry>> {
-        Ok(self.shelf().await?.plugin(marketplace, plugin))
+        Ok(self.registry().await?.plugin(marketplace, plugin))
     }
 
     /// What an install would bring. Nothing is fetched, run or recorded.
@@ -45,10 +45,10 @@ impl Marketplaces {
     /// # Errors
     /// If there is no such plugin.
     pub async fn preview(&self, marketplace: &str, plugin: &str) -> Result<Preview> {
-        let shelf = self.shelf().await?;
-        let entry = shelf.plugin(marketplace, plugin);
+        let registry = self.registry().await?;
+        let entry = registry.plugin(marketplace, plugin);
         let entry = entry.ok_or_else(|| no_plugin(marketplace, plugin))?;
-        let (state, places) = (shelf.state(), self.room().places.clone());
+        let (state, places) = (registry.state(), self.room().places.clone());
         blocking(move || {
             let market = state.market(&entry.marketplace_id);
             let known = state.plugin(&entry.variant_key());
@@ -62,7 +62,7 @@ impl Marketplaces {
     /// # Errors
     /// If the state file cannot be read.
     pub async fn installed(&self) -> Result<Vec<Installed>> {
-        Ok(self.shelf().await?.state().installed.clone())
+        Ok(self.registry().await?.state().installed.clone())
     }
 
     /// Fetches a plugin and installs it; one that is installed is replaced.
@@ -70,10 +70,10 @@ impl Marketplaces {
     /// # Errors
     /// If there is none, its content cannot be had or may not be installed; nothing has changed then.
     pub async fn install(&self, marketplace: &str, plugin: &str) -> Result<Installed> {
-        let shelf = self.shelf().await?;
-        let entry = shelf.plugin(marketplace, plugin);
+        let registry = self.registry().await?;
+        let entry = registry.plugin(marketplace, plugin);
         let entry = entry.ok_or_else(|| no_plugin(marketplace, plugin))?;
-        let mut records = self.install_entries(&shelf, vec![entry]).await?;
+        let mut records = self.install_entries(&registry, vec![entry]).await?;
         records.pop().ok_or_else(|| no_plugin(marketplace, plugin))
     }
 
@@ -86,10 +86,10 @@ impl Marketplaces {
         marketplace: &str,
         plugin: &str,
     ) -> Result<Vec<Installed>> {
-        let shelf = self.shelf().await?;
-        let entry = shelf.plugin(marketplace, plugin);
+        let registry = self.registry().await?;
+        let entry = registry.plugin(marketplace, plugin);
         let entry = entry.ok_or_else(|| no_plugin(marketplace, plugin))?;
-        let catalogs = shelf.shown();
+        let catalogs = registry.shown();
         let variants = siblings(entries(&catalogs), &entry);
         if variants.len() > MOST_VARIANTS {
             let message = format!(
@@ -97,22 +97,26 @@ impl Marketplaces {
             );
             return Err(Error::failed(message));
         }
-        self.install_entries(&shelf, variants.into_iter().cloned().collect()).await
+        self.install_entries(&registry, variants.into_iter().cloned().collect()).await
     }
 
-    async fn install_entries(&self, shelf: &Shelf, wanted: Vec<Entry>) -> Result<Vec<Installed>> {
+    async fn install_entries(
+        &self,
+        registry: &Registry,
+        wanted: Vec<Entry>,
+    ) -> Result<Vec<Installed>> {
         let staging = self.staging()?;
         let fetches = self.room().fetches.lock().await;
         let mut staged = Vec::new();
         for entry in &wanted {
-            let market = self.current(shelf, &entry.marketplace_id);
+            let market = self.current(registry, &entry.marketplace_id);
             let one = staging.stage(entry, market.as_ref(), clock::wall()).await;
             staged.push(one.map_err(failed)?);
         }
         drop(fetches);
         let _order = self.room().order.lock().await;
         let records: Vec<Installed> = staged.iter().map(|one| one.record().clone()).collect();
-        let before = shelf.state();
+        let before = registry.state();
         let mut after = (*before).clone();
         records.iter().for_each(|record| after.set_plugin(record.clone()));
         if after.installed.len() > MOST_INSTALLED {
@@ -122,7 +126,7 @@ impl Marketplaces {
         }
         let old = Arc::clone(&before);
         let placed = blocking(move || place(&staging, staged, &before)).await??;
-        let written = self.write(shelf, after).await;
+        let written = self.write(registry, after).await;
         blocking(move || match written {
             Ok(()) => {
                 drop(placed);
@@ -138,7 +142,7 @@ impl Marketplaces {
             if let Some(old) = old.plugin(&record.variant_key) {
                 self.follow(old, record).await?;
             }
-            self.tell(MarketplaceChange::Installed(Arc::new(record.clone())));
+            self.notify(MarketplaceChange::Installed(Arc::new(record.clone())));
         }
         self.plugins_changed(None).await;
         Ok(records)
@@ -171,18 +175,18 @@ impl Marketplaces {
     }
 
     async fn switch(&self, key: &str, to: InstallState) -> Result<Option<Installed>> {
-        let shelf = self.shelf().await?;
+        let registry = self.registry().await?;
         let _order = self.room().order.lock().await;
-        let mut state = (*shelf.state()).clone();
+        let mut state = (*registry.state()).clone();
         let Some(mut plugin) = state.plugin(key).cloned() else { return Ok(None) };
         if plugin.state == to {
             return Ok(Some(plugin));
         }
         plugin.state = to;
         state.set_plugin(plugin.clone());
-        self.write(&shelf, state).await?;
+        self.write(&registry, state).await?;
         let (key, known) = (key.to_owned(), Some(Arc::new(plugin.clone())));
-        self.tell(MarketplaceChange::Plugin { key, state: to, plugin: known });
+        self.notify(MarketplaceChange::Plugin { key, state: to, plugin: known });
         self.plugins_changed(None).await;
         Ok(Some(plugin))
     }
@@ -192,15 +196,15 @@ impl Marketplaces {
     /// # Errors
     /// If it cannot be removed; it is as it was then.
     pub async fn uninstall(&self, key: &str) -> Result<bool> {
-        let shelf = self.shelf().await?;
+        let registry = self.registry().await?;
         let _order = self.room().order.lock().await;
-        let mut state = (*shelf.state()).clone();
+        let mut state = (*registry.state()).clone();
         let Some(plugin) = state.plugin(key).cloned() else { return Ok(false) };
         state.installed.retain(|known| known.variant_key != key);
         let root = PathBuf::from(&plugin.install_path);
         let staging = self.staging()?;
         let retired = blocking(move || staging.retire(&plugin)).await?.map_err(failed)?;
-        let written = self.write(&shelf, state).await;
+        let written = self.write(&registry, state).await;
         blocking(move || match (written, retired) {
             (Err(error), Some(retired)) => {
                 retired.undo();
@@ -210,7 +214,7 @@ impl Marketplaces {
         })
         .await??;
         let (name, state) = (key.to_owned(), InstallState::Uninstalled);
-        self.tell(MarketplaceChange::Plugin { key: name, state, plugin: None });
+        self.notify(MarketplaceChange::Plugin { key: name, state, plugin: None });
         self.plugins_changed(Some(&root)).await;
         Ok(true)
     }

@@ -37,7 +37,7 @@ pub struct MarketplaceDirs {
 pub(crate) struct Room {
     pub(super) places: Option<Places>,
     pub(super) fetcher: Fetcher,
-    shelf: OnceCell<Arc<Shelf>>,
+    registry: OnceCell<Arc<Registry>>,
     /// Held while the state changes.
     pub(super) order: tokio::sync::Mutex<()>,
     /// Held while something is fetched, which may take a minute; nothing else waits for it.
@@ -55,26 +55,26 @@ impl Room {
         Room {
             fetcher: Fetcher::new(places.clone()),
             places,
-            shelf: OnceCell::new(),
+            registry: OnceCell::new(),
             order: tokio::sync::Mutex::default(),
             fetches: tokio::sync::Mutex::default(),
         }
     }
 
     /// What was read already.
-    pub(super) fn loaded(&self) -> Option<Arc<Shelf>> {
-        self.shelf.get().cloned()
+    pub(super) fn loaded(&self) -> Option<Arc<Registry>> {
+        self.registry.get().cloned()
     }
 }
 
 /// The state, and the catalogs of its marketplaces.
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(super) struct Registry {
     state: Mutex<Arc<State>>,
     catalogs: Mutex<HashMap<String, Arc<Catalog>>>,
 }
 
-impl Shelf {
+impl Registry {
     pub(super) fn state(&self) -> Arc<State> {
         Arc::clone(&self.state.lock())
     }
@@ -115,21 +115,21 @@ impl Marketplaces {
     }
 
     /// What is known, once it was read.
-    pub(super) async fn shelf(&self) -> Result<Arc<Shelf>> {
+    pub(super) async fn registry(&self) -> Result<Arc<Registry>> {
         let room = self.room();
-        let shelf = room.shelf.get_or_try_init(async || {
+        let registry = room.registry.get_or_try_init(async || {
             let Some(places) = room.places.clone() else { return Ok(Arc::default()) };
-            let (shelf, damage) = blocking(move || load(&places)).await??;
+            let (registry, damage) = blocking(move || load(&places)).await??;
             if let Some(damage) = damage {
                 self.core.say_damage("The file of marketplaces was damaged", damage);
             }
-            Ok::<_, Error>(Arc::new(shelf))
+            Ok::<_, Error>(Arc::new(registry))
         });
-        shelf.await.cloned()
+        registry.await.cloned()
     }
 
     /// Writes another state, and shows it once it is on disk. The caller holds the order.
-    pub(super) async fn write(&self, shelf: &Shelf, state: State) -> Result<()> {
+    pub(super) async fn write(&self, registry: &Registry, state: State) -> Result<()> {
         if let Some(places) = &self.room().places {
             let (file, written) = (places.state_file.clone(), state.clone());
             let done = blocking(move || {
@@ -139,14 +139,14 @@ impl Marketplaces {
             let unwritten = |why| Error::failed(format!("marketplaces cannot be kept: {why}"));
             done.await?.map_err(unwritten)?;
         }
-        *shelf.state.lock() = Arc::new(state);
+        *registry.state.lock() = Arc::new(state);
         Ok(())
     }
 
     /// Keeps the catalog of a marketplace.
     pub(super) async fn keep_catalog(
         &self,
-        shelf: &Shelf,
+        registry: &Registry,
         id: &str,
         catalog: Catalog,
     ) -> Result<()> {
@@ -160,7 +160,7 @@ impl Marketplaces {
             let unwritten = |why| Error::failed(format!("the catalog cannot be kept: {why}"));
             done.await?.map_err(unwritten)?;
         }
-        shelf.catalogs.lock().insert(id.to_owned(), catalog);
+        registry.catalogs.lock().insert(id.to_owned(), catalog);
         Ok(())
     }
 }
@@ -170,7 +170,7 @@ fn cache_file(places: &Places, marketplace: &str) -> PathBuf {
 }
 
 /// Reads everything, and undoes what was left half-done; the second part says what was put aside. Blocks.
-fn load(places: &Places) -> Result<(Shelf, Option<String>)> {
+fn load(places: &Places) -> Result<(Registry, Option<String>)> {
     let (state, damage) = load_state(&places.state_file)?;
     Staging::new(places.clone()).sweep(&state);
     let cached = |market: &Marketplace| {
@@ -185,7 +185,7 @@ fn load(places: &Places) -> Result<(Shelf, Option<String>)> {
         }
     };
     let catalogs = state.marketplaces.iter().filter_map(cached).collect();
-    Ok((Shelf { state: Mutex::new(Arc::new(state)), catalogs: Mutex::new(catalogs) }, damage))
+    Ok((Registry { state: Mutex::new(Arc::new(state)), catalogs: Mutex::new(catalogs) }, damage))
 }
 
 /// The state file; one that is damaged is put aside, as the second part says.

@@ -78,19 +78,19 @@ impl Media {
             return;
         }
         let kept = async {
-            let shelf = self.shelf().await?;
+            let index = self.index().await?;
             let hash = digest(&new.bytes);
             let same = |artifact: &Arc<_>| is_same(artifact, &hash, new.thread);
-            let known = shelf.all().into_iter().find(same);
+            let known = index.all().into_iter().find(same);
             match known {
                 None => self.keep(new).await.map(drop),
                 Some(known) if known.thread == new.thread => Ok(()),
                 Some(known) => {
                     let _order = self.room().order.lock().await;
-                    let Some(known) = shelf.get(&known.id) else { return Ok(()) };
+                    let Some(known) = index.get(&known.id) else { return Ok(()) };
                     let mut changed = (*known).clone();
                     (changed.thread, changed.turn) = (new.thread, new.turn);
-                    self.replace(&shelf, changed).await.map(drop)
+                    self.replace(&index, changed).await.map(drop)
                 }
             }
         };

@@ -28,8 +28,8 @@ pub use self::change::MediaChange;
 pub use self::generate::{
     ImageAction, ImageModel, ImageProvider, MadeArtifact, MadeArtifacts, NewImage, NewImageInput,
 };
+use self::room::ArtifactIndex;
 pub(crate) use self::room::Room;
-use self::room::Shelf;
 use crate::core::blocking;
 use crate::log::NoticeBody;
 use crate::rooms::Media;
@@ -69,7 +69,7 @@ pub struct NewArtifact {
 
 /// What a client brings.
 #[derive(Clone, Debug)]
-pub enum Brought {
+pub enum MediaInput {
     /// A file of this machine, by its absolute path.
     Path(PathBuf),
     Bytes(Vec<u8>),
@@ -85,8 +85,8 @@ impl Media {
         thread: Option<ThreadId>,
         kind: Option<Kind>,
     ) -> Result<Vec<Arc<Artifact>>> {
-        let shelf = self.shelf().await?;
-        let mut found = shelf.all();
+        let index = self.index().await?;
+        let mut found = index.all();
         found.retain(|artifact| {
             thread.is_none_or(|thread| artifact.thread == Some(thread))
                 && kind.is_none_or(|kind| artifact.kind == kind)
@@ -102,7 +102,7 @@ impl Media {
     /// # Errors
     /// If there is none, or the directory cannot be read.
     pub async fn get(&self, id: &str) -> Result<Arc<Artifact>> {
-        self.shelf().await?.get(id).ok_or_else(|| unknown(id))
+        self.index().await?.get(id).ok_or_else(|| unknown(id))
     }
 
     /// An artifact with its bytes, of which there may be at most `most`.
@@ -110,10 +110,10 @@ impl Media {
     /// # Errors
     /// If there is none, it has more bytes, or its file cannot be read.
     pub async fn read(&self, id: &str, most: u64) -> Result<(Arc<Artifact>, Vec<u8>)> {
-        let shelf = self.shelf().await?;
-        let artifact = shelf.get(id).ok_or_else(|| unknown(id))?;
+        let index = self.index().await?;
+        let artifact = index.get(id).ok_or_else(|| unknown(id))?;
         let (name, most) = (artifact.file.clone(), most.min(LARGEST_READ));
-        let bytes = blocking(move || shelf.files.read(&name, most)).await?;
+        let bytes = blocking(move || index.files.read(&name, most)).await?;
         match bytes {
             Ok(bytes) => Ok((artifact, bytes)),
             Err(host_files::ReadError::TooLarge { limit }) => Err(Error::failed(format!(
@@ -132,16 +132,16 @@ impl Media {
     /// If a part of it is wrong, there is no such thread, there are too many, or it cannot be kept.
     pub async fn import(
         &self,
-        brought: Brought,
+        input: MediaInput,
         thread: Option<ThreadId>,
         title: Option<String>,
     ) -> Result<Arc<Artifact>> {
         if let Some(thread) = thread {
             self.core.threads().get(thread).ok_or_else(|| crate::world::no_thread(thread))?;
         }
-        let (bytes, name) = match brought {
-            Brought::Bytes(bytes) => (bytes, None),
-            Brought::Path(path) => {
+        let (bytes, name) = match input {
+            MediaInput::Bytes(bytes) => (bytes, None),
+            MediaInput::Path(path) => {
                 let roots = self.core.agents().fs_roots();
                 blocking(move || read_file(&path, &roots)).await??
             }
@@ -159,31 +159,35 @@ impl Media {
         if new.bytes.len() as u64 > LARGEST {
             return Err(too_large());
         }
-        let shelf = self.shelf().await?;
+        let index = self.index().await?;
         // One after the other, so that the bounds hold and no file is written twice.
         let _order = self.room().order.lock().await;
-        if shelf.count() >= MOST_ARTIFACTS || shelf.bytes() >= MOST_BYTES {
+        if index.count() >= MOST_ARTIFACTS || index.bytes() >= MOST_BYTES {
             let message = format!(
                 "there are {MOST_ARTIFACTS} artifacts or {} GiB of them already; delete some first",
                 MOST_BYTES >> 30
             );
             return Err(Error::new(ErrorKind::Busy, message));
         }
-        let made = Arc::clone(&shelf);
+        let made = Arc::clone(&index);
         let artifact = blocking(move || put(&made, new)).await?;
         let artifact = artifact.map_err(|why| Error::failed(format!("cannot be kept: {why}")))?;
-        let artifact = shelf.insert(artifact);
-        self.tell(MediaChange::Created(Arc::clone(&artifact)));
+        let artifact = index.insert(artifact);
+        self.notify(MediaChange::Created(Arc::clone(&artifact)));
         Ok(artifact)
     }
 
     /// Writes an artifact's record anew.
-    async fn replace(&self, shelf: &Arc<Shelf>, changed: Artifact) -> Result<Arc<Artifact>> {
-        let (files, record) = (Arc::clone(shelf), changed.clone());
+    async fn replace(
+        &self,
+        index: &Arc<ArtifactIndex>,
+        changed: Artifact,
+    ) -> Result<Arc<Artifact>> {
+        let (files, record) = (Arc::clone(index), changed.clone());
         let written = blocking(move || files.files.write_record(&record)).await?;
         written.map_err(|why| Error::failed(format!("the record cannot be written: {why}")))?;
-        let changed = shelf.insert(changed);
-        self.tell(MediaChange::Updated(Arc::clone(&changed)));
+        let changed = index.insert(changed);
+        self.notify(MediaChange::Updated(Arc::clone(&changed)));
         Ok(changed)
     }
 
@@ -192,19 +196,19 @@ impl Media {
     /// # Errors
     /// If it is not ours to delete, or cannot be deleted.
     pub async fn delete(&self, id: &str) -> Result<bool> {
-        let shelf = self.shelf().await?;
+        let index = self.index().await?;
         let _order = self.room().order.lock().await;
-        let Some(artifact) = shelf.get(id) else { return Ok(false) };
+        let Some(artifact) = index.get(id) else { return Ok(false) };
         if !artifact.is_owned {
             return Err(Error::failed(format!(
                 "artifact {id} was not created by Rookery and cannot be deleted"
             )));
         }
-        let (files, gone) = (Arc::clone(&shelf), Arc::clone(&artifact));
+        let (files, gone) = (Arc::clone(&index), Arc::clone(&artifact));
         let removed = blocking(move || files.files.remove(&gone)).await?;
         removed.map_err(|error| Error::failed(format!("cannot be deleted: {error}")))?;
-        shelf.remove(id);
-        self.tell(MediaChange::Deleted(id.to_owned()));
+        index.remove(id);
+        self.notify(MediaChange::Deleted(id.to_owned()));
         Ok(true)
     }
 
@@ -213,14 +217,14 @@ impl Media {
         self.room().dir().map_or_else(|| PathBuf::from(name), |dir| dir.join(name))
     }
 
-    fn tell(&self, change: MediaChange) {
+    fn notify(&self, change: MediaChange) {
         let (thread, body) = (change.thread(), NoticeBody::Media(Box::new(change)));
         self.core.inner.log.spine().send(thread, [body]);
     }
 }
 
 /// Writes the file and then the record of a new artifact. Blocks.
-fn put(shelf: &Shelf, new: NewArtifact) -> std::result::Result<Artifact, String> {
+fn put(index: &ArtifactIndex, new: NewArtifact) -> std::result::Result<Artifact, String> {
     let NewArtifact { bytes, provider, thread, turn, title, prompt_hash, generation } = new;
     let known = sniff(&bytes);
     let id = format!("media-{}", uuid::Uuid::now_v7());
@@ -243,11 +247,11 @@ fn put(shelf: &Shelf, new: NewArtifact) -> std::result::Result<Artifact, String>
         sha256: digest(&bytes),
         id,
     };
-    let written = shelf.files.write(&artifact.file, &bytes).map_err(|error| error.to_string());
-    let recorded = written.and_then(|()| shelf.files.write_record(&artifact));
+    let written = index.files.write(&artifact.file, &bytes).map_err(|error| error.to_string());
+    let recorded = written.and_then(|()| index.files.write_record(&artifact));
     if let Err(why) = recorded {
         // Nothing is left of what could not be finished.
-        let _ = shelf.files.remove(&artifact);
+        let _ = index.files.remove(&artifact);
         return Err(why);
     }
     Ok(artifact)

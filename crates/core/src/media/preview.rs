@@ -19,13 +19,13 @@ impl Media {
     /// # Errors
     /// If there is no such artifact, or what was made cannot be kept.
     pub async fn thumbnail(&self, id: &str) -> Result<(Preview, Option<Vec<u8>>)> {
-        let shelf = self.shelf().await?;
-        let artifact = shelf.get(id).ok_or_else(|| unknown(id))?;
+        let index = self.index().await?;
+        let artifact = index.get(id).ok_or_else(|| unknown(id))?;
         if artifact.kind != Kind::Image {
             return Ok((artifact.preview(None), None));
         }
         if let Some(name) = artifact.thumbnail.clone() {
-            let files = Arc::clone(&shelf);
+            let files = Arc::clone(&index);
             let kept = blocking(move || files.files.read(&name, LARGEST_THUMBNAIL)).await?;
             // One that is gone is made again.
             if let Ok(bytes) = kept {
@@ -35,7 +35,7 @@ impl Media {
         let room = self.room();
         let permit = room.decoders.acquire().await;
         let _permit = permit.map_err(|error| Error::failed(error.to_string()))?;
-        let (files, name) = (Arc::clone(&shelf), artifact.file.clone());
+        let (files, name) = (Arc::clone(&index), artifact.file.clone());
         let made = blocking(move || match files.files.read(&name, LARGEST) {
             Ok(bytes) => thumbnail(&bytes),
             Err(error) => Err(format!("its file cannot be read: {error:?}")),
@@ -49,16 +49,16 @@ impl Media {
         };
         let _order = room.order.lock().await;
         // Deleted meanwhile: nothing of it may come back.
-        let current = shelf.get(id).ok_or_else(|| unknown(id))?;
+        let current = index.get(id).ok_or_else(|| unknown(id))?;
         let name = format!("{id}.thumb.png");
-        let (files, own, written) = (Arc::clone(&shelf), name.clone(), bytes.clone());
+        let (files, own, written) = (Arc::clone(&index), name.clone(), bytes.clone());
         let written = blocking(move || files.files.write(&own, &written)).await?;
         written.map_err(|error| Error::failed(format!("the thumbnail cannot be kept: {error}")))?;
         let mut changed = (*current).clone();
         changed.thumbnail = Some(name);
-        let changed = self.replace(&shelf, changed).await?;
+        let changed = self.replace(&index, changed).await?;
         let preview = changed.preview(None);
-        self.tell(MediaChange::PreviewReady(changed, preview.clone()));
+        self.notify(MediaChange::PreviewReady(changed, preview.clone()));
         Ok((preview, Some(bytes)))
     }
 }

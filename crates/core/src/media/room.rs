@@ -22,7 +22,7 @@ const MAKERS: usize = 4;
 /// Artifacts and their files.
 pub(crate) struct Room {
     dir: Option<PathBuf>,
-    shelf: OnceCell<Arc<Shelf>>,
+    index: OnceCell<Arc<ArtifactIndex>>,
     /// Held while artifacts are added, changed or removed.
     pub(super) order: tokio::sync::Mutex<()>,
     pub(super) decoders: Semaphore,
@@ -33,7 +33,7 @@ impl Room {
     pub(crate) fn new(dir: Option<PathBuf>) -> Room {
         Room {
             dir,
-            shelf: OnceCell::new(),
+            index: OnceCell::new(),
             order: tokio::sync::Mutex::default(),
             decoders: Semaphore::new(DECODERS),
             makers: Semaphore::new(MAKERS),
@@ -47,12 +47,12 @@ impl Room {
 }
 
 /// All artifacts, by their ids.
-pub(super) struct Shelf {
+pub(super) struct ArtifactIndex {
     pub(super) files: Files,
     artifacts: Mutex<HashMap<String, Arc<Artifact>>>,
 }
 
-impl Shelf {
+impl ArtifactIndex {
     pub(super) fn get(&self, id: &str) -> Option<Arc<Artifact>> {
         self.artifacts.lock().get(id).cloned()
     }
@@ -86,9 +86,9 @@ impl Media {
     }
 
     /// The artifacts, once their records were read.
-    pub(super) async fn shelf(&self) -> Result<Arc<Shelf>> {
+    pub(super) async fn index(&self) -> Result<Arc<ArtifactIndex>> {
         let room = self.room();
-        let shelf = room.shelf.get_or_try_init(async || {
+        let index = room.index.get_or_try_init(async || {
             let dir = room.dir.clone();
             let found = match dir.clone() {
                 Some(dir) => blocking(move || load::records(&dir)).await?,
@@ -97,11 +97,11 @@ impl Media {
             let artifacts =
                 found.into_iter().map(|found| (found.id.clone(), Arc::new(found))).collect();
             let files = Files::new(dir);
-            Ok::<_, rookery_model::Error>(Arc::new(Shelf {
+            Ok::<_, rookery_model::Error>(Arc::new(ArtifactIndex {
                 files,
                 artifacts: Mutex::new(artifacts),
             }))
         });
-        shelf.await.cloned()
+        index.await.cloned()
     }
 }

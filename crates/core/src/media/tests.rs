@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::{Brought, ImageAction, MediaChange, NewImage, NewImageInput};
+use super::{ImageAction, MediaChange, MediaInput, NewImage, NewImageInput};
 use crate::core::Core;
 use crate::log::{News, NoticeBody, Subscription, Topics};
 use crate::threads::tests::core_with;
@@ -61,7 +61,7 @@ impl Bench {
     }
 
     async fn import(&self, bytes: &[u8]) -> Arc<Artifact> {
-        self.core.media().import(Brought::Bytes(bytes.to_vec()), None, None).await.unwrap()
+        self.core.media().import(MediaInput::Bytes(bytes.to_vec()), None, None).await.unwrap()
     }
 
     async fn thread(&self) -> ThreadId {
@@ -142,22 +142,22 @@ async fn a_file_is_imported_by_its_path_and_wrong_ones_are_named() {
     let media = bench.core.media();
     let file = bench.dir.path().join("cat.png");
     std::fs::write(&file, fake_image()).unwrap();
-    let kept = media.import(Brought::Path(file), None, None).await.unwrap();
+    let kept = media.import(MediaInput::Path(file), None, None).await.unwrap();
     assert_eq!(kept.title.as_deref(), Some("cat.png"));
     std::fs::write(bench.dir.path().join("empty"), "").unwrap();
     for path in ["relative.png", "/no/such/file", "/dev/zero", "/"] {
-        let error = media.import(Brought::Path(path.into()), None, None).await.unwrap_err();
+        let error = media.import(MediaInput::Path(path.into()), None, None).await.unwrap_err();
         assert_eq!((error.kind(), error.field()), (ErrorKind::Invalid, Some("path")), "{path}");
     }
-    let empty = Brought::Path(bench.dir.path().join("empty"));
+    let empty = MediaInput::Path(bench.dir.path().join("empty"));
     assert_eq!(media.import(empty, None, None).await.unwrap_err().field(), Some("path"));
-    let none = media.import(Brought::Bytes(Vec::new()), None, None).await.unwrap_err();
+    let none = media.import(MediaInput::Bytes(Vec::new()), None, None).await.unwrap_err();
     assert_eq!(none.field(), Some("bytes_base64"));
     let title = Some("x\ny".to_owned());
-    let wrong = media.import(Brought::Bytes(b"x".to_vec()), None, title).await.unwrap_err();
+    let wrong = media.import(MediaInput::Bytes(b"x".to_vec()), None, title).await.unwrap_err();
     assert_eq!(wrong.field(), Some("title"));
     let nowhere = Some(ThreadId::new(4));
-    assert!(media.import(Brought::Bytes(b"x".to_vec()), nowhere, None).await.is_err());
+    assert!(media.import(MediaInput::Bytes(b"x".to_vec()), nowhere, None).await.is_err());
     assert_eq!(media.list(None, None).await.unwrap().len(), 1);
 }
 
@@ -172,7 +172,7 @@ async fn only_files_in_the_roots_that_may_be_read_are_imported() {
     let settings = Settings { fs_roots: vec![allowed.path().to_owned()], ..Settings::default() };
     let bench = Bench::with(settings).await;
     let media = bench.core.media();
-    let import = async |path: PathBuf| media.import(Brought::Path(path), None, None).await;
+    let import = async |path: PathBuf| media.import(MediaInput::Path(path), None, None).await;
     assert!(import(allowed.path().join("cat.png")).await.is_ok());
     for path in [outside.path().join("secret.png"), allowed.path().join("link.png")] {
         assert_eq!(import(path).await.unwrap_err().field(), Some("path"));

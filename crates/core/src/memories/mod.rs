@@ -109,10 +109,10 @@ impl Memories {
             let message = format!("there are {MOST_MEMORIES} memories already; delete some first");
             return Err(Error::new(ErrorKind::Busy, message));
         };
-        self.tell(MemoryChange::Saved(Box::new(saved.memory.clone())));
+        self.notify(MemoryChange::Saved(Box::new(saved.memory.clone())));
         if let Some((thread, turn)) = place.turn {
             let memory = saved.memory.id.clone();
-            self.tell(MemoryChange::Observed { thread, turn, memory });
+            self.notify(MemoryChange::Observed { thread, turn, memory });
         }
         self.embed_soon();
         Ok((saved.memory, saved.is_known))
@@ -129,7 +129,7 @@ impl Memories {
         let changed = self
             .with(move |database| database.update(&wanted, &text, &hash, metadata.as_deref(), now));
         let memory = changed.await?.ok_or_else(|| unknown(id))?;
-        self.tell(MemoryChange::Updated(Box::new(memory.clone())));
+        self.notify(MemoryChange::Updated(Box::new(memory.clone())));
         self.embed_soon();
         Ok(memory)
     }
@@ -142,7 +142,7 @@ impl Memories {
         let (wanted, now) = (id.to_owned(), clock::wall());
         let deleted = self.with(move |database| database.delete(&wanted, now)).await?;
         if deleted {
-            self.tell(MemoryChange::Deleted(id.to_owned()));
+            self.notify(MemoryChange::Deleted(id.to_owned()));
         }
         Ok(deleted)
     }
@@ -186,7 +186,7 @@ impl Memories {
         let results = self.search(scopes.as_deref(), text, limit).await?;
         let scope = scopes.and_then(|mut scopes| (!scopes.is_empty()).then(|| scopes.remove(0)));
         let (query, count) = (secrets::hidden(text).into_owned(), results.hits.len());
-        self.tell(MemoryChange::Queried { scope, query, count });
+        self.notify(MemoryChange::Queried { scope, query, count });
         Ok(results)
     }
 
@@ -249,7 +249,7 @@ impl Memories {
         }
     }
 
-    fn tell(&self, change: MemoryChange) {
+    fn notify(&self, change: MemoryChange) {
         let body = NoticeBody::Memory(Box::new(change));
         self.core.inner.log.spine().send(None, [body]);
     }

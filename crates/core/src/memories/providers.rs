@@ -109,9 +109,9 @@ impl Memories {
         self.with(move |database| database.set_provider(stored.as_ref())).await?;
         let makes_vectors = kept.is_some();
         *self.room().chosen.write() = kept;
-        self.tell(MemoryChange::ProviderChanged(choice.clone()));
+        self.notify(MemoryChange::ProviderChanged(choice.clone()));
         if makes_vectors {
-            self.tell(MemoryChange::ReembedQueued(choice.clone()));
+            self.notify(MemoryChange::ReembedQueued(choice.clone()));
             self.embed_soon();
         }
         Ok(choice)

@@ -48,14 +48,14 @@ impl Reviews {
                     .start_turn(thread, NewTurn { message, ..NewTurn::default() })
                     .await?;
             }
-            SessionHome::Terminal(terminal) => self.say_to_agent(terminal, &text).await?,
+            SessionHome::Terminal(terminal) => self.type_to_agent(terminal, &text).await?,
         }
-        let told = fresh.len();
+        let count = fresh.len();
         self.core
             .transact_durably(|tx| {
                 let mut review = tx.review(id)?;
                 let fresh = review.comments.iter_mut().filter(|comment| !comment.is_delivered);
-                fresh.take(told).for_each(|comment| comment.is_delivered = true);
+                fresh.take(count).for_each(|comment| comment.is_delivered = true);
                 tx.keep(Record::Review(review.clone()));
                 tx.done(id.get());
                 let related = Some(Related::Review(id));
@@ -69,7 +69,7 @@ impl Reviews {
 
     /// Begins a turn in which the agent hears what it was not told of its plan.
     async fn deliver_plan(&self, review: &Review, plan: &ReviewedPlan) -> Result<Review> {
-        if !plan.unheard.is_empty() {
+        if !plan.undelivered.is_empty() {
             let text = format!("Take up what was said about your plan ({}).", review.summary);
             let message = Message { text, ..Message::default() };
             let new = NewTurn { message, ..NewTurn::default() };
@@ -110,7 +110,7 @@ impl Reviews {
     }
 
     /// Pastes a text into a terminal in which an agent runs, and sends it off.
-    async fn say_to_agent(&self, id: TerminalId, text: &str) -> Result<()> {
+    async fn type_to_agent(&self, id: TerminalId, text: &str) -> Result<()> {
         let handle = self.core.terminals().get(id)?;
         if self.is_at_prompt(&handle)? {
             let message = "no agent runs in that terminal; start one and deliver again";

@@ -81,7 +81,7 @@ impl Tx<'_> {
         if matches!(answer, Answer::Approved { .. }) {
             if !is_answered {
                 let words = plan_words::approved_later(&review.plan);
-                self.tell_agent(&mut review.plan, words);
+                self.message_agent(&mut review.plan, words);
             }
             let of = self.set_stage(&mut review, PlanStage::Approved, None);
             self.announce(thread, PlanChange::Approved(of));
@@ -93,7 +93,7 @@ impl Tx<'_> {
             _ => None,
         };
         if words.is_some() || !is_answered {
-            self.tell_agent(&mut review.plan, plan_words::rejected(words));
+            self.message_agent(&mut review.plan, plan_words::rejected(words));
         }
         let of = self.set_stage(&mut review, PlanStage::Rejected, reason.clone());
         self.announce(thread, PlanChange::Rejected { of, reason });
@@ -132,15 +132,16 @@ impl Tx<'_> {
     }
 
     /// What the agent of a thread was not told yet, which it now is.
-    pub(crate) fn take_unheard(&mut self, thread: ThreadId) -> Vec<Message> {
+    pub(crate) fn take_undelivered(&mut self, thread: ThreadId) -> Vec<Message> {
         let plans = self.world.reviews.plans_of(thread);
-        let waiting = plans.filter(|(_, plan)| !plan.unheard.is_empty());
+        let waiting = plans.filter(|(_, plan)| !plan.undelivered.is_empty());
         let waiting: Vec<PlanReview> =
             waiting.filter_map(|(review, _)| PlanReview::of(review)).collect();
         let mut messages = Vec::new();
         for mut review in waiting {
-            let unheard = std::mem::take(&mut review.plan.unheard);
-            messages.extend(unheard.into_iter().map(|text| Message { text, ..Message::default() }));
+            let undelivered = std::mem::take(&mut review.plan.undelivered);
+            messages
+                .extend(undelivered.into_iter().map(|text| Message { text, ..Message::default() }));
             review.head.comments.iter_mut().for_each(|comment| comment.is_delivered = true);
             self.keep_plan(&mut review);
         }
@@ -200,7 +201,7 @@ impl Tx<'_> {
             markdown: plan_text::capped(&drafted.markdown),
             steps: drafted.steps,
             rewrites: Vec::new(),
-            unheard: Vec::new(),
+            undelivered: Vec::new(),
             updated_at: now,
         });
         let mut review = PlanReview { head, plan };
@@ -262,12 +263,12 @@ impl Tx<'_> {
     }
 
     /// Tells the agent something: in the turn that runs, or else when the next one begins. Whether it was.
-    pub(super) fn tell_agent(&mut self, plan: &mut ReviewedPlan, text: String) -> bool {
+    pub(super) fn message_agent(&mut self, plan: &mut ReviewedPlan, text: String) -> bool {
         let message = Message { text: text.clone(), ..Message::default() };
         if self.steer_active(plan.thread, message) {
             return true;
         }
-        plan.unheard.push(text);
+        plan.undelivered.push(text);
         false
     }
 }

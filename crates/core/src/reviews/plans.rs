@@ -81,7 +81,7 @@ impl Reviews {
                     PlanAnchor::File { path, first, .. } => (Some(path.clone()), *first),
                     _ => (None, None),
                 };
-                let is_delivered = tx.tell_agent(&mut review.plan, words);
+                let is_delivered = tx.message_agent(&mut review.plan, words);
                 let at = clock::wall();
                 let anchor = Some(anchor);
                 let comment = ReviewComment { path, line, text: body, at, is_delivered, anchor };
@@ -117,7 +117,7 @@ impl Reviews {
                     let message = format!("a plan is replaced at most {MAX_REWRITES} times");
                     return Err(Error::invalid(member, message));
                 }
-                tx.tell_agent(&mut review.plan, plan_words::rewritten(&markdown));
+                tx.message_agent(&mut review.plan, plan_words::rewritten(&markdown));
                 let rewrite = PlanRewrite { markdown: markdown.clone(), at: clock::wall() };
                 let plan = &mut review.plan;
                 plan.rewrites.push(rewrite.clone());

@@ -88,7 +88,7 @@ mod tests {
                 markdown: String::new(),
                 steps: Vec::new(),
                 rewrites: Vec::new(),
-                unheard: Vec::new(),
+                undelivered: Vec::new(),
                 updated_at: Timestamp::default(),
             })
         });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rookery_host::git::worktree;
 use rookery_model::{Error, Result, RunnerBinding, ThreadId};
-use rookery_runners::{SessionInfo, Whereabouts, sweep_artifacts};
+use rookery_runners::{Location, SessionInfo, sweep_artifacts};
 use serde_json::Value;
 
 use super::{Deleted, NewDestination, Opener, RunnerStatus, find, refused};
@@ -154,7 +154,7 @@ impl Runners {
     async fn place(&self, id: &str, request: &RunnerRequest, by: Opener) -> Result<Place> {
         let workspace = request.workspace.as_deref();
         let provider = find(&request.provider);
-        if provider.is_none_or(|provider| provider.whereabouts == Whereabouts::Away) {
+        if provider.is_none_or(|provider| provider.whereabouts == Location::Away) {
             let there = workspace.unwrap_or(Path::new("/")).to_owned();
             let root = request.config.get("root").and_then(Value::as_str).map(Path::new);
             if root.is_some_and(|root| !there.starts_with(root)) {

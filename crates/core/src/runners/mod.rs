@@ -21,7 +21,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rookery_model::{Error, ErrorKind, RecordKind, Result, ThreadId};
 use rookery_runners::{Capabilities, Manifest, PROVIDERS, Provider, RunnerError, Session};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -31,7 +31,7 @@ use crate::rooms::Runners;
 pub use bind::{RunnerRequest, RunnerUse};
 pub use lifecycle::{RunnerActed, RunnerAction};
 pub use permit::Opener;
-pub(crate) use remote::Elsewhere;
+pub(crate) use remote::RunnerContext;
 pub use running::RunnerProcess;
 pub(crate) use tasks::TaskPlace;
 
@@ -370,7 +370,7 @@ impl Runners {
         let text = records::write(&self.table());
         self.core
             .transact_durably(|tx| {
-                tx.save(Change::KeptSet { what: Kept::Runners, value: text });
+                tx.save(Change::KeptSet { what: ValueKey::Runners, value: text });
                 settled.iter().for_each(|id| tx.forget(RecordKind::Accepted, *id));
                 Ok(())
             })

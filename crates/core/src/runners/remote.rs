@@ -7,7 +7,7 @@ use rookery_agent::tool::{
     RemoteCommand, RemoteCommands, RemoteEnd, RemoteFiles, RemoteKind, WorldFuture,
 };
 use rookery_model::{Result, Thread};
-use rookery_runners::{Command, How, RunnerError, Session, TerminalLaunch, Whereabouts};
+use rookery_runners::{Command, ExitCause, Location, RunnerError, Session, TerminalLaunch};
 
 use super::{Opener, RunnerState, find};
 use crate::rooms::Runners;
@@ -17,7 +17,7 @@ const OUTPUT: usize = 1 << 20;
 
 /// What the tools of a thread work with, if it works at a runner.
 #[derive(Clone, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct RunnerContext {
     /// The directory that relative paths begin at, if it is not the thread's own.
     pub(crate) root: Option<PathBuf>,
     /// How commands run, if not on this machine.
@@ -33,23 +33,23 @@ impl Runners {
     pub(crate) fn is_elsewhere(&self, thread: rookery_model::ThreadId) -> bool {
         let world = self.core.look();
         let bound = world.threads.get(&thread).and_then(|it| it.thread.runner.as_ref());
-        bound.is_some_and(|it| whereabouts(&it.provider) != Whereabouts::Here)
+        bound.is_some_and(|it| whereabouts(&it.provider) != Location::Here)
     }
 
     /// What is known of a thread's place before one of its tools may run, for those who judge a call or
     /// show what it would do. Nothing is opened for it: without an open session no file over there is read.
-    pub(crate) fn at_hand(&self, thread: &Thread) -> Elsewhere {
-        let Some(bound) = &thread.runner else { return Elsewhere::default() };
+    pub(crate) fn context_at_hand(&self, thread: &Thread) -> RunnerContext {
+        let Some(bound) = &thread.runner else { return RunnerContext::default() };
         match whereabouts(&bound.provider) {
-            Whereabouts::Here | Whereabouts::FilesHere => Elsewhere::default(),
-            Whereabouts::Away => {
+            Location::Here | Location::FilesHere => RunnerContext::default(),
+            Location::Away => {
                 let live = self.live(&bound.destination);
                 let files: Arc<dyn RemoteFiles> = match live {
                     Some(session) => Arc::new(Remote { session, local_root: None }),
                     None => Arc::new(Unopened),
                 };
                 let root = Some(bound.workspace.clone());
-                Elsewhere { root, files: Some(files), ..Elsewhere::default() }
+                RunnerContext { root, files: Some(files), ..RunnerContext::default() }
             }
         }
     }
@@ -66,8 +66,8 @@ impl Runners {
     ///
     /// # Errors
     /// If the runner cannot be used: then no tool may run here instead.
-    pub(crate) async fn elsewhere(&self, thread: &Thread) -> Result<Elsewhere> {
-        let Some(bound) = &thread.runner else { return Ok(Elsewhere::default()) };
+    pub(crate) async fn context(&self, thread: &Thread) -> Result<RunnerContext> {
+        let Some(bound) = &thread.runner else { return Ok(RunnerContext::default()) };
         let client = {
             let world = self.core.look();
             let active = world.threads.get(&thread.id).and_then(|state| state.active.as_ref());
@@ -76,25 +76,26 @@ impl Runners {
         let by = Opener { client, thread: Some(thread.id) };
         let session = self.open(&bound.destination, by).await?;
         let info = session.info();
-        let mut elsewhere = Elsewhere { session: Some(info.id.clone()), ..Elsewhere::default() };
+        let mut context =
+            RunnerContext { session: Some(info.id.clone()), ..RunnerContext::default() };
         if info.runs_here {
-            return Ok(elsewhere);
+            return Ok(context);
         }
         let remote =
             Arc::new(Remote { local_root: info.local_root.clone(), session: Arc::clone(&session) });
         if info.local_root.is_none() {
-            elsewhere.root = Some(bound.workspace.clone());
-            elsewhere.files = Some(remote.clone());
+            context.root = Some(bound.workspace.clone());
+            context.files = Some(remote.clone());
         }
         let of = (thread.id, bound.destination.as_str(), info.id.as_str());
-        elsewhere.commands = Some(self.listed(remote, of));
-        Ok(elsewhere)
+        context.commands = Some(self.listed(remote, of));
+        Ok(context)
     }
 }
 
 /// Where sessions of a provider are. One that is not known is not here.
-fn whereabouts(provider: &str) -> Whereabouts {
-    find(provider).map_or(Whereabouts::Away, |provider| provider.whereabouts)
+fn whereabouts(provider: &str) -> Location {
+    find(provider).map_or(Location::Away, |provider| provider.whereabouts)
 }
 
 /// Files of a session that is not open.
@@ -152,7 +153,7 @@ impl Remote {
     }
 }
 
-fn told(error: RunnerError) -> String {
+fn error_text(error: RunnerError) -> String {
     error.to_string()
 }
 
@@ -168,7 +169,7 @@ impl RemoteCommands for Remote {
             env: command.env.clone(),
             has_terminal: command.has_terminal,
         };
-        let wrapped = self.session.in_terminal(&launch).map_err(told)?;
+        let wrapped = self.session.in_terminal(&launch).map_err(error_text)?;
         Ok(wrapped.map(|wrapped| (wrapped.argv, wrapped.id)))
     }
 
@@ -179,10 +180,10 @@ impl RemoteCommands for Remote {
             run.env = command.env;
             run.output_limit = OUTPUT;
             run.cancel = command.cancel;
-            let end = self.session.exec(run).await.map_err(told)?;
+            let end = self.session.exec(run).await.map_err(error_text)?;
             let code = match end.how {
-                How::Exited => end.exit_code.unwrap_or(-1),
-                How::Cancelled | How::TimedOut => -1,
+                ExitCause::Exited => end.exit_code.unwrap_or(-1),
+                ExitCause::Cancelled | ExitCause::TimedOut => -1,
             };
             let output = [end.stdout, end.stderr].concat();
             Ok(RemoteEnd { output, code, dropped: end.dropped })
@@ -190,7 +191,7 @@ impl RemoteCommands for Remote {
     }
 
     fn end<'a>(&'a self, id: &'a str) -> WorldFuture<'a, ()> {
-        Box::pin(async move { self.session.end_command(id).await.map_err(told) })
+        Box::pin(async move { self.session.end_command(id).await.map_err(error_text) })
     }
 }
 
@@ -200,41 +201,45 @@ impl RemoteFiles for Remote {
             let text = Self::text(path);
             match self.session.list(&text).await {
                 Ok(_) => return Ok(Some(RemoteKind::Dir)),
-                Err(error @ RunnerError::Outside(_)) => return Err(told(error)),
+                Err(error @ RunnerError::Outside(_)) => return Err(error_text(error)),
                 Err(_) => {}
             }
             match self.session.read_file(&text, 0).await {
                 Ok(_) | Err(RunnerError::TooLarge { .. }) => Ok(Some(RemoteKind::File)),
                 Err(RunnerError::NotFound(_)) => Ok(None),
-                Err(error) => Err(told(error)),
+                Err(error) => Err(error_text(error)),
             }
         })
     }
 
     fn read<'a>(&'a self, path: &'a Path, limit: u64) -> WorldFuture<'a, Vec<u8>> {
-        Box::pin(
-            async move { self.session.read_file(&Self::text(path), limit).await.map_err(told) },
-        )
+        Box::pin(async move {
+            self.session.read_file(&Self::text(path), limit).await.map_err(error_text)
+        })
     }
 
     fn write<'a>(&'a self, path: &'a Path, bytes: Vec<u8>) -> WorldFuture<'a, ()> {
-        Box::pin(
-            async move { self.session.write_file(&Self::text(path), bytes).await.map_err(told) },
-        )
+        Box::pin(async move {
+            self.session.write_file(&Self::text(path), bytes).await.map_err(error_text)
+        })
     }
 
     fn remove<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, ()> {
-        Box::pin(async move { self.session.remove_file(&Self::text(path)).await.map_err(told) })
+        Box::pin(
+            async move { self.session.remove_file(&Self::text(path)).await.map_err(error_text) },
+        )
     }
 
     fn list<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Vec<(String, bool)>> {
         Box::pin(async move {
-            let entries = self.session.list(&Self::text(path)).await.map_err(told)?;
+            let entries = self.session.list(&Self::text(path)).await.map_err(error_text)?;
             Ok(entries.into_iter().map(|entry| (entry.name, entry.is_dir)).collect())
         })
     }
 
     fn find<'a>(&'a self, path: &'a Path, most: usize) -> WorldFuture<'a, Vec<String>> {
-        Box::pin(async move { self.session.find(&Self::text(path), most).await.map_err(told) })
+        Box::pin(
+            async move { self.session.find(&Self::text(path), most).await.map_err(error_text) },
+        )
     }
 }

@@ -115,8 +115,8 @@ impl Seats {
             let world = self.core.look();
             let viewer = self.viewer.filter(|id| world.desk != Some(*id));
             let viewer = viewer.and_then(|id| world.viewers.get(&id));
-            let trail = viewer.map_or(&world.trail, |viewer| &viewer.trail);
-            trail.last(&world, world.standing_of(self.viewer).terminal)
+            let tab_history = viewer.map_or(&world.tab_history, |viewer| &viewer.tab_history);
+            tab_history.last(&world, world.standing_of(self.viewer).terminal)
         };
         match last {
             Some(id) => self.show(id).await,
@@ -314,7 +314,7 @@ impl Seats {
                 let place = Active { project: Some(project), terminal: None };
                 match viewer.and_then(|id| tx.world.viewers.get_mut(&id)) {
                     Some(viewer) => {
-                        viewer.trail.left(viewer.at.terminal, None);
+                        viewer.tab_history.left(viewer.at.terminal, None);
                         (viewer.at, viewer.page) = (place, Page::Workspace);
                     }
                     None => tx.select(place),

@@ -40,8 +40,8 @@ use crate::rooms::Seats;
 pub use clipboard::Clipboard;
 pub use panes::PaneTo;
 pub use questions::Presented;
-pub(crate) use viewers::Trail;
-pub use viewers::{Face, Fit, Goodbye, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
+pub(crate) use viewers::TabHistory;
+pub use viewers::{EndReason, Face, Fit, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
 pub use window::WindowMetrics;
 
 /// What the user interface needs to know to start.

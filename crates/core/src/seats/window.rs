@@ -100,7 +100,7 @@ impl Seats {
                 None => *viewing.window_focus = Some(has_focus),
             }
         });
-        self.tell_focus_changes(&before);
+        self.send_focus_changes(&before);
     }
 
     /// Whether it was said that whoever this is about does not have the keyboard.
@@ -120,7 +120,7 @@ impl Seats {
     }
 
     /// A terminal got or lost the keyboard; a program that asked for it is told.
-    pub(crate) fn tell_focus(&self, id: Option<TerminalId>, has_focus: bool) {
+    pub(crate) fn send_focus(&self, id: Option<TerminalId>, has_focus: bool) {
         if let Some(handle) = id.and_then(|id| self.core.terminals().get(id).ok()) {
             // A program that does not read its input misses it; that is its own affair.
             let _ = handle.report_focus(has_focus);

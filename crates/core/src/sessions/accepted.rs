@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use rookery_host::git::worktree::{self, GivenBack};
+use rookery_host::git::worktree::{self, ReturnOutcome};
 use rookery_host::git::{Repository, snapshot};
 use rookery_host::orphans_ended;
 use rookery_model::{
@@ -14,7 +14,7 @@ use rookery_model::{
 };
 use rookery_store::Change;
 
-use super::create::{planned, told};
+use super::create::{planned, worktree_error};
 use crate::checkpoints::NewCheckpoint;
 use crate::clock;
 use crate::queue::NewItem;
@@ -184,13 +184,13 @@ impl Sessions {
     async fn resume_lent(&self, tree: PlannedTree) {
         let id = AcceptedWork::LentWorktree(tree.clone()).id();
         let kept = match ended_in(&tree).await {
-            Ok(()) => worktree::give_back(&planned(&tree)).await.map_err(told),
+            Ok(()) => worktree::give_back(&planned(&tree)).await.map_err(worktree_error),
             Err(error) => Err(error),
         };
         let shown = tree.path.display();
         match kept {
-            Ok(GivenBack::Removed) => self.give_up(id),
-            Ok(GivenBack::Kept(branch)) => {
+            Ok(ReturnOutcome::Removed) => self.give_up(id),
+            Ok(ReturnOutcome::Kept(branch)) => {
                 let branch = branch.map(|branch| format!(", branch {branch}"));
                 let text = format!("{shown}{}", branch.unwrap_or_default());
                 self.report_kept(text, id).await;
@@ -247,7 +247,7 @@ impl Sessions {
 /// Removes what was made of a worktree, once the last daemon's git has let go of it.
 async fn undo_tree(tree: &PlannedTree) -> Result<()> {
     ended_in(tree).await?;
-    worktree::undo_planned(&planned(tree)).await.map_err(told)
+    worktree::undo_planned(&planned(tree)).await.map_err(worktree_error)
 }
 
 /// Waits for the last daemon's programs to let go of a worktree.

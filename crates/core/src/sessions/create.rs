@@ -133,7 +133,7 @@ impl Sessions {
     ///
     /// # Errors
     /// As [`Core::make_session`].
-    pub async fn make_or_tell(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
+    pub async fn make_or_report(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
         let accepted = new.accepted(id, self.core.caller().origin());
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
         self.finish(accepted).await
@@ -197,7 +197,7 @@ impl Sessions {
         };
         accepted.is_launching = true;
         match self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await {
-            Ok(()) => self.launch_or_tell(terminal, &tool, failure).await,
+            Ok(()) => self.launch_or_report(terminal, &tool, failure).await,
             Err(error) => {
                 self.core.checkpoints().file_failure(accepted.session, failure, &error).await
             }
@@ -221,12 +221,12 @@ impl Sessions {
                 let checkout = Some(checkout);
                 return Ok(Place { cwd: asked.clone(), checkout, name });
             }
-            Err(error) => return Err(told(WorktreeError::from(error))),
+            Err(error) => return Err(worktree_error(WorktreeError::from(error))),
         };
         let top = repo.top().to_owned();
         let name = base_name(&top);
         if let Some(existing) = &new.existing_worktree {
-            let tree = worktree::attach(&repo, existing).await.map_err(told)?;
+            let tree = worktree::attach(&repo, existing).await.map_err(worktree_error)?;
             let worktree = Some(tree.path.clone());
             let checkout = Some(Checkout { repo: top, branch: tree.branch, worktree });
             return Ok(Place { cwd: tree.path, checkout, name });
@@ -256,7 +256,7 @@ impl Sessions {
             ..NewWorktree::default()
         };
         let token = format!("{:012x}", accepted.session.get() & 0xffff_ffff_ffff);
-        let plan = worktree::plan(top, &request, &token).await.map_err(told)?;
+        let plan = worktree::plan(top, &request, &token).await.map_err(worktree_error)?;
         accepted.tree = Some(PlannedTree {
             top: plan.top,
             path: plan.path.clone(),
@@ -270,7 +270,7 @@ impl Sessions {
             // Undone already; what another program made there meanwhile is not ours.
             accepted.tree = None;
         }
-        made.map_err(told)
+        made.map_err(worktree_error)
     }
 
     async fn open(
@@ -344,7 +344,7 @@ impl Sessions {
         self.core.inner.config.default_tool.clone()
     }
 
-    async fn launch_or_tell(&self, terminal: &Terminal, tool: &str, failure: &str) {
+    async fn launch_or_report(&self, terminal: &Terminal, tool: &str, failure: &str) {
         let session = session_of(terminal.uuid);
         match self.launch_tool(terminal.id, tool).await {
             Ok(_) => {}
@@ -432,10 +432,11 @@ impl Sessions {
             .terminals_in(&place)
             .into_iter()
             .any(|other| Some(other) != terminal);
-        let repo = Repository::discover(&place).await.map_err(|error| told(error.into()))?;
+        let repo =
+            Repository::discover(&place).await.map_err(|error| worktree_error(error.into()))?;
         let request =
             RemoveRequest { path: place.clone(), force, delete_branch: false, is_running };
-        worktree::remove(&repo, &request).await.map_err(told)?;
+        worktree::remove(&repo, &request).await.map_err(worktree_error)?;
         Ok(place)
     }
 }
@@ -455,7 +456,7 @@ fn base_name(path: &Path) -> Option<String> {
     path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-pub(crate) fn told(error: WorktreeError) -> Error {
+pub(crate) fn worktree_error(error: WorktreeError) -> Error {
     let kind = match error {
         WorktreeError::NoSuchPath(_) | WorktreeError::NoSuchBranch(_) => ErrorKind::NotFound,
         WorktreeError::NotARepository

@@ -21,7 +21,7 @@ pub use attention::{Reported, SessionNotice};
 pub use create::{AgentChoice, NewSession};
 pub use import::{Import, Imported, Taken};
 
-pub(crate) use create::{planned, told};
+pub(crate) use create::{planned, worktree_error};
 pub(crate) use places::open_tree;
 
 /// A thread that rests is listed for so long.

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::room::Live;
 use crate::clock;
 use crate::rooms::Tasks;
-use crate::workflows::Lender;
+use crate::workflows::ClientGrant;
 
 /// How long an executor may take to end what is not wanted any more.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
@@ -99,8 +99,8 @@ impl Tasks {
         }
     }
 
-    fn lender_of(&self, id: TaskId) -> Lender {
-        self.core.inner.tasks.state.lock().lenders.get(&id).cloned().unwrap_or_default()
+    fn grant_of(&self, id: TaskId) -> ClientGrant {
+        self.core.inner.tasks.state.lock().grants.get(&id).cloned().unwrap_or_default()
     }
 
     async fn run(&self, task: &Task, live: &Live) -> Option<Ending> {
@@ -111,7 +111,7 @@ impl Tasks {
             task: task.clone(),
             output: Arc::clone(&live.output),
             stop: stop.clone(),
-            lender: self.lender_of(task.id),
+            grant: self.grant_of(task.id),
         };
         let mut work = (executor.run)(job);
         let is_late = tokio::select! {

@@ -72,7 +72,7 @@ impl Records for Tasks {
         match set.await {
             Ok(Some(kept)) => {
                 if kept.state.is_over() {
-                    self.core.inner.tasks.state.lock().lenders.remove(&kept.id);
+                    self.core.inner.tasks.state.lock().grants.remove(&kept.id);
                 }
                 Ok(kept)
             }

@@ -9,7 +9,7 @@ use rookery_tasks::Message;
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
-use crate::workflows::Lender;
+use crate::workflows::ClientGrant;
 
 /// How many tasks run at once unless the settings say otherwise.
 pub const USUAL_RUNNING_TASKS: usize = 4;
@@ -29,7 +29,7 @@ pub(super) struct State {
     /// Places that are taken.
     pub(super) taken: usize,
     /// For whom tasks that are not over are done; what is lent ends with the daemon.
-    pub(super) lenders: HashMap<TaskId, Lender>,
+    pub(super) grants: HashMap<TaskId, ClientGrant>,
     /// Attempts that are at work.
     pub(super) live: HashMap<TaskId, Live>,
     /// Whether messages are handed out; not before all of the last daemon's tasks were looked at.

@@ -16,7 +16,7 @@ use super::executors::{self, Executor};
 use crate::clock;
 use crate::commands::{ExecPermit, ExecWords};
 use crate::rooms::Tasks;
-use crate::workflows::Lender;
+use crate::workflows::ClientGrant;
 
 /// Tasks that may wait at once.
 const MAX_OPEN: usize = 1000;
@@ -112,9 +112,9 @@ impl NewTask {
     }
 
     /// For whom it is done.
-    pub(super) fn lender(&self) -> Lender {
+    pub(super) fn grant(&self) -> ClientGrant {
         let client = Some(self.client).filter(|client| *client != 0);
-        Lender { client, keys: self.keys.clone() }
+        ClientGrant { client, keys: self.keys.clone() }
     }
 
     /// The same as a task that is over, as a new one.
@@ -189,13 +189,13 @@ impl Tasks {
             }
         };
         self.core.sessions().ensure_saving()?;
-        let lender = new.lender();
+        let grant = new.grant();
         let spec = TaskSpec { is_reading, is_unasked, runner, ..spec_of(&new, workspace) };
         let task = record_of(new, spec, id, key, origin);
-        self.core.inner.tasks.state.lock().lenders.insert(id, lender);
+        self.core.inner.tasks.state.lock().grants.insert(id, grant);
         let submitted = protocol::submit(self, self, task).await;
         if submitted.as_ref().map_or(true, |task| task.state.is_over()) {
-            self.core.inner.tasks.state.lock().lenders.remove(&id);
+            self.core.inner.tasks.state.lock().grants.remove(&id);
         }
         let task = submitted?;
         self.hand_out();

@@ -8,7 +8,7 @@ use rookery_model::{
 };
 use rookery_teams::{Change, Member, MemberId, MemberStatus, Role, TurnEnd};
 
-use super::desk::Desk;
+use super::live::LiveTeam;
 use super::start::stricter;
 use super::{Starter, mail};
 use crate::log::{
@@ -64,54 +64,54 @@ impl Teams {
             return self.mode_changed().await;
         }
         let Some(thread) = notice.thread else { return };
-        for desk in self.room().of_thread(thread) {
+        for live in self.room().of_thread(thread) {
             match &notice.body {
                 NoticeBody::Turn(TurnChange::Started(turn)) => {
-                    self.begun(&desk, thread, turn.id);
-                    self.tell_lead(&desk).await;
+                    self.begun(&live, thread, turn.id);
+                    self.notify_lead(&live).await;
                 }
                 NoticeBody::Turn(TurnChange::Ended(turn)) => {
-                    self.turn_ended(&desk, thread, turn.id).await;
+                    self.turn_ended(&live, thread, turn.id).await;
                 }
                 NoticeBody::Request(RequestChange::Asked(_) | RequestChange::Settled(..)) => {
-                    self.waits(&desk, thread);
+                    self.waits(&live, thread);
                 }
                 NoticeBody::Item(turn, ItemChange::Delta(_, Delta::Text { text, .. })) => {
-                    self.said(&desk, thread, *turn, text);
+                    self.reported(&live, thread, *turn, text);
                 }
                 NoticeBody::Item(_, ItemChange::Completed(item)) => {
-                    self.completed(&desk, thread, item);
+                    self.completed(&live, thread, item);
                 }
                 _ => {}
             }
         }
     }
 
-    fn begun(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId) {
+    fn begun(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId) {
         // The turn may be over already, if this comes late.
         let runs = self.core.threads().get(thread).and_then(|seen| seen.status.active_turn);
         if runs == Some(turn) {
-            self.apply(desk, |state| state.team.begin_turn(thread, turn, clock::wall()));
+            self.apply(live, |state| state.team.begin_turn(thread, turn, clock::wall()));
         }
     }
 
     /// A turn of a member is over; told once, however often it is said.
-    pub(super) async fn turn_ended(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId) {
+    pub(super) async fn turn_ended(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId) {
         let Some((end, _)) = self.end_of(thread, turn).await else { return };
         let status = end.status;
-        self.apply(desk, |state| {
+        self.apply(live, |state| {
             mail::release(state, turn);
             state.end_turn(thread, turn, end, clock::wall())
         });
-        self.tell_lead(desk).await;
+        self.notify_lead(live).await;
         if status == MemberStatus::Completed {
-            self.send_what_waits(desk, thread).await;
+            self.send_what_waits(live, thread).await;
         }
     }
 
     /// Hands the lead what waits for it, if a turn of its thread runs.
-    pub(super) async fn tell_lead(&self, desk: &Arc<Desk>) {
-        let lead = desk.look(|state| {
+    pub(super) async fn notify_lead(&self, live: &Arc<LiveTeam>) {
+        let lead = live.look(|state| {
             let lead = state.team.member(MemberId::LEAD)?;
             let waiting = state.team.undelivered(&lead.id, &state.on_their_way());
             (!waiting.is_empty()).then(|| lead.clone())
@@ -119,8 +119,8 @@ impl Teams {
         let Some(lead) = lead else { return };
         let seen = self.core.threads().get(lead.thread);
         let Some(turn) = seen.and_then(|seen| seen.status.active_turn) else { return };
-        if let Err(error) = self.send(desk, &lead, Some(turn), &Starter::default()).await {
-            tracing::debug!(%error, team = %desk.id, "answers wait for the lead's next turn");
+        if let Err(error) = self.send(live, &lead, Some(turn), &Starter::default()).await {
+            tracing::debug!(%error, team = %live.id, "answers wait for the lead's next turn");
         }
     }
 
@@ -145,25 +145,25 @@ impl Teams {
     }
 
     /// Starts a turn for what the last one did not take up.
-    pub(super) async fn send_what_waits(&self, desk: &Arc<Desk>, thread: ThreadId) {
-        let member = desk.look(|state| {
+    pub(super) async fn send_what_waits(&self, live: &Arc<LiveTeam>, thread: ThreadId) {
+        let member = live.look(|state| {
             let member = state.team.of_thread(thread).filter(|it| it.role == Role::Teammate)?;
             let waiting = state.team.undelivered(&member.id, &state.on_their_way());
             (!waiting.is_empty()).then(|| member.clone())
         });
         let Some(member) = member else { return };
-        match self.send(desk, &member, None, &Starter::default()).await {
-            Ok(_) => desk.save_soon(&self.core.inner.runtime),
+        match self.send(live, &member, None, &Starter::default()).await {
+            Ok(_) => live.save_soon(&self.core.inner.runtime),
             Err(error) => {
-                tracing::warn!(%error, team = %desk.id, member = %member.id, "messages wait on");
+                tracing::warn!(%error, team = %live.id, member = %member.id, "messages wait on");
             }
         }
     }
 
     /// A request of a member's thread was asked or settled.
-    fn waits(&self, desk: &Arc<Desk>, thread: ThreadId) {
+    fn waits(&self, live: &Arc<LiveTeam>, thread: ThreadId) {
         let blocked = self.is_blocked(thread);
-        self.apply(desk, |state| state.team.set_blocked(thread, blocked, clock::wall()));
+        self.apply(live, |state| state.team.set_blocked(thread, blocked, clock::wall()));
     }
 
     pub(super) fn is_blocked(&self, thread: ThreadId) -> bool {
@@ -171,31 +171,31 @@ impl Teams {
         seen.is_some_and(|it| it.status.flags.iter().any(|flag| *flag != Flag::Interrupting))
     }
 
-    fn said(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId, text: &str) {
-        let member = desk.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
+    fn reported(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId, text: &str) {
+        let member = live.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
         let Some(member) = member else { return };
-        self.tell([Change::Said { team: desk.id, member, turn, text: text.to_owned() }]);
+        self.announce([Change::Said { team: live.id, member, turn, text: text.to_owned() }]);
     }
 
-    fn completed(&self, desk: &Arc<Desk>, thread: ThreadId, item: &Item) {
+    fn completed(&self, live: &Arc<LiveTeam>, thread: ThreadId, item: &Item) {
         match &item.body {
             ItemBody::User { text, .. } => {
                 let member =
-                    desk.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
+                    live.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
                 if let Some(member) = member {
-                    self.taken_up(desk, &member, text);
+                    self.taken_up(live, &member, text);
                 }
             }
             // Any tool may be the one that keeps the ledger; only a change is told.
-            ItemBody::Tool(_) => self.sync_tasks(desk, thread),
+            ItemBody::Tool(_) => self.sync_tasks(live, thread),
             _ => {}
         }
     }
 
     /// The lead's tasks are those of its ledger.
-    pub(super) fn sync_tasks(&self, desk: &Arc<Desk>, thread: ThreadId) {
+    pub(super) fn sync_tasks(&self, live: &Arc<LiveTeam>, thread: ThreadId) {
         let Some(seen) = self.core.threads().get(thread) else { return };
-        let is_new = desk.look(|state| {
+        let is_new = live.look(|state| {
             state.team.lead == thread && {
                 let known: Vec<_> =
                     state.team.tasks.iter().map(|it| (&*it.id, &*it.title)).collect();
@@ -208,13 +208,13 @@ impl Teams {
         if is_new {
             let mut ledger = seen.thread.ledger;
             ledger.iter_mut().for_each(|task| secrets::hide(&mut task.content));
-            self.apply(desk, |state| state.team.set_tasks(&ledger, clock::wall()));
+            self.apply(live, |state| state.team.set_tasks(&ledger, clock::wall()));
         }
     }
 
     fn closed(&self, thread: ThreadId, is_closed: bool) {
-        for desk in self.room().of_thread(thread) {
-            self.apply(&desk, |state| match is_closed {
+        for live in self.room().of_thread(thread) {
+            self.apply(&live, |state| match is_closed {
                 true => state.team.close(thread, clock::wall()),
                 false => state.team.reopen(thread, clock::wall()),
             });
@@ -224,17 +224,18 @@ impl Teams {
     /// A mode changed somewhere: no teammate may do more than its lead, and each is shown with the mode
     /// that holds for it.
     async fn mode_changed(&self) {
-        let desks: Vec<Arc<Desk>> = self.room().desks.lock().values().cloned().collect();
-        for desk in desks {
-            let team = desk.team();
+        let live_teams: Vec<Arc<LiveTeam>> =
+            self.room().live_teams.lock().values().cloned().collect();
+        for live in live_teams {
+            let team = live.team();
             let limit = self.core.threads().mode(Some(team.lead));
             for member in &team.members {
-                self.hold_to(&desk, member, limit).await;
+                self.hold_to(&live, member, limit).await;
             }
         }
     }
 
-    async fn hold_to(&self, desk: &Arc<Desk>, member: &Member, limit: rookery_model::Mode) {
+    async fn hold_to(&self, live: &Arc<LiveTeam>, member: &Member, limit: rookery_model::Mode) {
         let threads = self.core.threads();
         let mut mode = threads.mode(Some(member.thread));
         let held = stricter(mode, limit);
@@ -245,21 +246,22 @@ impl Teams {
             }
         }
         if member.mode != mode {
-            desk.change(|state| {
+            live.change(|state| {
                 let is_this = |one: &&mut Member| one.id == member.id;
                 if let Some(found) = state.team.members.iter_mut().find(is_this) {
                     found.mode = mode;
                 }
             });
-            desk.save_soon(&self.core.inner.runtime);
+            live.save_soon(&self.core.inner.runtime);
         }
     }
 
     /// Reads from threads what was missed.
     async fn catch_up(&self) {
-        let desks: Vec<Arc<Desk>> = self.room().desks.lock().values().cloned().collect();
-        for desk in desks {
-            for member in desk.team().members {
+        let live_teams: Vec<Arc<LiveTeam>> =
+            self.room().live_teams.lock().values().cloned().collect();
+        for live in live_teams {
+            for member in live.team().members {
                 let seen = self.core.threads().get(member.thread);
                 let Some(seen) = seen.filter(|seen| !seen.thread.archived) else {
                     self.closed(member.thread, true);
@@ -267,15 +269,15 @@ impl Teams {
                 };
                 let runs = seen.status.active_turn;
                 if let Some(old) = member.turn.filter(|old| runs != Some(*old)) {
-                    self.turn_ended(&desk, member.thread, old).await;
+                    self.turn_ended(&live, member.thread, old).await;
                 }
                 if let Some(turn) = runs {
-                    self.begun(&desk, member.thread, turn);
-                    self.waits(&desk, member.thread);
+                    self.begun(&live, member.thread, turn);
+                    self.waits(&live, member.thread);
                 }
-                self.sync_tasks(&desk, member.thread);
+                self.sync_tasks(&live, member.thread);
             }
-            self.tell_lead(&desk).await;
+            self.notify_lead(&live).await;
         }
         self.mode_changed().await;
     }

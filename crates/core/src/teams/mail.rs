@@ -14,7 +14,7 @@ use rookery_teams::{
     Letter, Member, MemberId, MemberStatus, Message, MessageKind, Team, WAITING_BYTES,
 };
 
-use super::desk::{Desk, Sent, State};
+use super::live::{LiveTeam, Sent, State};
 use super::{Starter, lead};
 use crate::rooms::Teams;
 use crate::threads::{NewTurn, StartedTurn, Steered};
@@ -45,8 +45,8 @@ pub struct NewMessage {
 type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// What waited for the lead of a team and goes into the beginning of its turn.
-pub(crate) struct ForLead {
-    desk: Arc<Desk>,
+pub(crate) struct LeadMessages {
+    live: Arc<LiveTeam>,
     ids: Vec<String>,
     /// What the lead is told.
     pub(crate) text: String,
@@ -54,36 +54,36 @@ pub(crate) struct ForLead {
 
 impl Teams {
     /// What waits for the leads of teams that a thread is. It counts as on its way until
-    /// [`Self::were_told`] or [`Self::put_back`] says what became of it.
-    pub(crate) fn take_for_lead(&self, thread: ThreadId) -> Vec<ForLead> {
-        let take = |desk: Arc<Desk>| {
-            let taken = desk.change(|state| match state.team.lead == thread {
+    /// [`Self::mark_delivered`] or [`Self::put_back`] says what became of it.
+    pub(crate) fn take_for_lead(&self, thread: ThreadId) -> Vec<LeadMessages> {
+        let take = |live: Arc<LiveTeam>| {
+            let taken = live.change(|state| match state.team.lead == thread {
                 true => put_on_the_way(state, &lead(), None),
                 false => None,
             });
-            taken.map(|(ids, text)| ForLead { desk, ids, text })
+            taken.map(|(ids, text)| LeadMessages { live, ids, text })
         };
         self.room().of_thread(thread).into_iter().filter_map(take).collect()
     }
 
     /// A turn began with this; its items are as durable as the turn.
-    pub(crate) fn were_told(&self, told: Vec<ForLead>) {
-        for ForLead { desk, ids, .. } in told {
-            desk.change(|state| {
+    pub(crate) fn mark_delivered(&self, messages: Vec<LeadMessages>) {
+        for LeadMessages { live, ids, .. } in messages {
+            live.change(|state| {
                 drop_letter(state, &ids);
                 state.team.deliver(&ids, clock::wall());
             });
-            desk.save_soon(&self.core.inner.runtime);
+            live.save_soon(&self.core.inner.runtime);
         }
     }
 
     /// No turn began with this: the one that runs is told, or the next one. Boxed, since telling may
     /// start a turn, which comes here.
-    pub(crate) fn put_back(&self, told: Vec<ForLead>) -> BoxFuture<'_> {
+    pub(crate) fn put_back(&self, messages: Vec<LeadMessages>) -> BoxFuture<'_> {
         Box::pin(async move {
-            for ForLead { desk, ids, .. } in told {
-                desk.change(|state| drop_letter(state, &ids));
-                self.tell_lead(&desk).await;
+            for LeadMessages { live, ids, .. } in messages {
+                live.change(|state| drop_letter(state, &ids));
+                self.notify_lead(&live).await;
             }
         })
     }
@@ -101,11 +101,11 @@ impl Teams {
             let message = format!("text is longer than {LONGEST_MESSAGE} bytes");
             return Err(Error::invalid("text", message));
         }
-        let desk = self.desk(new.team)?;
-        let _order = desk.order.lock().await;
+        let live = self.live(new.team)?;
+        let _order = live.order.lock().await;
         // It may have been cleaned up meanwhile.
-        self.desk(new.team)?;
-        let member = self.open_member(&desk, &new)?;
+        self.live(new.team)?;
+        let member = self.open_member(&live, &new)?;
         let message = Message {
             id: uuid::Uuid::now_v7().to_string(),
             from: Some(lead()),
@@ -117,47 +117,47 @@ impl Teams {
         };
         let id = message.id.clone();
         // On its way from the first moment on: the end of the last turn must not send it as well.
-        let letter = desk.change(|state| {
+        let letter = live.change(|state| {
             state.team.put(message);
             put_on_the_way(state, &member.id, Some((&id, &new.text)))
         });
-        let sent = match (letter, desk.save().await) {
+        let sent = match (letter, live.save().await) {
             (Some(letter), Ok(())) => {
-                self.hand(&desk, &member, letter, new.expected, &new.starter).await
+                self.hand(&live, &member, letter, new.expected, &new.starter).await
             }
             (letter, saved) => {
                 let (ids, _) = letter.unwrap_or_default();
-                desk.change(|state| drop_letter(state, &ids));
+                live.change(|state| drop_letter(state, &ids));
                 Err(saved.err().unwrap_or_else(nothing_waits))
             }
         };
         if sent.is_err() {
-            desk.change(|state| state.team.withdraw(&id));
+            live.change(|state| state.team.withdraw(&id));
         }
         // What was answered is on disk; a failure here would lie about a turn that runs.
-        if let Err(error) = desk.save().await {
-            tracing::error!(%error, team = %desk.id, "a team could not be written");
+        if let Err(error) = live.save().await {
+            tracing::error!(%error, team = %live.id, "a team could not be written");
         }
         sent
     }
 
     /// The member that a message is for, if it can take one.
-    fn open_member(&self, desk: &Arc<Desk>, new: &NewMessage) -> Result<Member> {
-        let team = desk.team();
+    fn open_member(&self, live: &Arc<LiveTeam>, new: &NewMessage) -> Result<Member> {
+        let team = live.team();
         let member = team.member(&new.member).ok_or_else(|| super::no_member(&new.member))?;
         let seen = self.core.threads().get(member.thread);
         let Some(seen) = seen.filter(|seen| !seen.thread.archived) else {
             return Err(Error::invalid("member_id", format!("member {} is closed", member.name)));
         };
         if member.status == MemberStatus::Closed {
-            self.apply(desk, |state| state.team.reopen(member.thread, clock::wall()));
+            self.apply(live, |state| state.team.reopen(member.thread, clock::wall()));
         }
         let runs = seen.status.active_turn;
         if new.expected.is_some_and(|expected| runs != Some(expected)) {
             return Err(mismatch(runs));
         }
         let asked = |one: &&Message| one.kind != MessageKind::FinalAnswer;
-        let (waiting, bytes) = desk.look(|state| {
+        let (waiting, bytes) = live.look(|state| {
             let waiting = state.team.undelivered(&member.id, &[]).into_iter().filter(asked);
             (waiting.count(), state.team.waiting_bytes())
         });
@@ -175,20 +175,20 @@ impl Teams {
     /// Brings all that waits for a member into a turn of its thread.
     pub(super) async fn send(
         &self,
-        desk: &Arc<Desk>,
+        live: &Arc<LiveTeam>,
         member: &Member,
         expected: Option<TurnId>,
         starter: &Starter,
     ) -> Result<TurnId> {
-        let letter = desk.change(|state| put_on_the_way(state, &member.id, None));
+        let letter = live.change(|state| put_on_the_way(state, &member.id, None));
         let letter = letter.ok_or_else(nothing_waits)?;
-        self.hand(desk, member, letter, expected, starter).await
+        self.hand(live, member, letter, expected, starter).await
     }
 
     /// Brings a letter into a turn of a member's thread.
     async fn hand(
         &self,
-        desk: &Arc<Desk>,
+        live: &Arc<LiveTeam>,
         member: &Member,
         (ids, text): (Vec<String>, String),
         expected: Option<TurnId>,
@@ -200,7 +200,7 @@ impl Teams {
         match sent {
             Ok(StartedTurn::New(turn)) => {
                 // Its first item is what was said, and is as durable as the turn.
-                self.apply(desk, |state| {
+                self.apply(live, |state| {
                     drop_letter(state, &ids);
                     state.team.deliver(&ids, clock::wall());
                     state.team.begin_turn(member.thread, turn.id, clock::wall())
@@ -208,11 +208,11 @@ impl Teams {
                 Ok(turn.id)
             }
             Ok(StartedTurn::Steered(turn)) => {
-                self.expect_in(desk, member, (&ids, &text), turn, before).await;
+                self.expect_in(live, member, (&ids, &text), turn, before).await;
                 Ok(turn)
             }
             Err(error) => {
-                desk.change(|state| drop_letter(state, &ids));
+                live.change(|state| drop_letter(state, &ids));
                 Err(error)
             }
         }
@@ -245,13 +245,13 @@ impl Teams {
     /// A letter was handed to a turn that ran: its item will say that it was taken up.
     async fn expect_in(
         &self,
-        desk: &Arc<Desk>,
+        live: &Arc<LiveTeam>,
         member: &Member,
         (ids, text): (&[String], &str),
         turn: TurnId,
         before: Timestamp,
     ) {
-        desk.change(|state| {
+        live.change(|state| {
             let is_this = |sent: &&mut Sent| sent.letter.ids == ids;
             if let Some(sent) = state.letters.iter_mut().find(is_this) {
                 (sent.letter.turn, sent.is_sent) = (turn, true);
@@ -267,7 +267,7 @@ impl Teams {
         let said = threads.said_since(member.thread, before).await.unwrap_or_default();
         let text = secrets::hidden(text);
         let is_said = said.iter().any(|said| secrets::hidden(said) == text);
-        desk.change(|state| {
+        live.change(|state| {
             if is_said && state.letters.iter().any(|sent| sent.letter.ids == ids) {
                 drop_letter(state, ids);
                 state.team.deliver(ids, clock::wall());
@@ -277,9 +277,9 @@ impl Teams {
     }
 
     /// A turn of a member has taken something up.
-    pub(super) fn taken_up(&self, desk: &Arc<Desk>, to: &MemberId, said: &str) {
+    pub(super) fn taken_up(&self, live: &Arc<LiveTeam>, to: &MemberId, said: &str) {
         let said = secrets::hidden(said);
-        let is_delivered = desk.change(|state| {
+        let is_delivered = live.change(|state| {
             let is_this =
                 |sent: &Sent| sent.letter.to == *to && secrets::hidden(&sent.letter.text) == said;
             let Some(at) = state.letters.iter().position(is_this) else { return false };
@@ -287,7 +287,7 @@ impl Teams {
             state.team.deliver(&sent.letter.ids, clock::wall())
         });
         if is_delivered {
-            desk.save_soon(&self.core.inner.runtime);
+            live.save_soon(&self.core.inner.runtime);
         }
     }
 }

@@ -4,8 +4,8 @@
 //! taken from what happens to their threads; nothing is asked again and again. How a team changes is
 //! [`rookery_teams`]'s, how turns are run is the threads'.
 
-mod desk;
 mod follow;
+mod live;
 mod mail;
 mod restore;
 mod start;
@@ -21,8 +21,8 @@ use rookery_agent::providers::Loan;
 use rookery_model::{Error, ErrorKind, Profile, Result, TeamId, ThreadId, TurnId};
 use rookery_teams::{Change, DisplayMode, Member, MemberId, Team};
 
-use self::desk::{Desk, State};
-pub(crate) use self::mail::ForLead;
+use self::live::{LiveTeam, State};
+pub(crate) use self::mail::LeadMessages;
 pub use self::mail::NewMessage;
 use crate::log::NoticeBody;
 use crate::rooms::Teams;
@@ -73,9 +73,9 @@ pub struct Starter {
 pub(crate) struct Room {
     /// Where their files are; none forgets them with this process.
     dir: Option<PathBuf>,
-    desks: Mutex<HashMap<TeamId, Arc<Desk>>>,
+    live_teams: Mutex<HashMap<TeamId, Arc<LiveTeam>>>,
     /// The teams of each thread that is a member: every word of every thread is looked up here.
-    by_thread: Mutex<HashMap<ThreadId, Vec<Arc<Desk>>>>,
+    by_thread: Mutex<HashMap<ThreadId, Vec<Arc<LiveTeam>>>>,
     is_following: AtomicBool,
 }
 
@@ -83,7 +83,7 @@ impl Room {
     pub(crate) fn new(dir: Option<PathBuf>) -> Room {
         Room {
             dir,
-            desks: Mutex::default(),
+            live_teams: Mutex::default(),
             by_thread: Mutex::default(),
             is_following: AtomicBool::new(false),
         }
@@ -95,17 +95,17 @@ impl Room {
     }
 
     /// The teams that a thread is a member of.
-    fn of_thread(&self, thread: ThreadId) -> Vec<Arc<Desk>> {
+    fn of_thread(&self, thread: ThreadId) -> Vec<Arc<LiveTeam>> {
         self.by_thread.lock().get(&thread).cloned().unwrap_or_default()
     }
 
     /// Looks up anew which thread is a member of which team.
     fn index(&self) {
-        let desks: Vec<Arc<Desk>> = self.desks.lock().values().cloned().collect();
-        let mut by_thread: HashMap<ThreadId, Vec<Arc<Desk>>> = HashMap::new();
-        for desk in desks {
-            for member in desk.team().members {
-                by_thread.entry(member.thread).or_default().push(Arc::clone(&desk));
+        let live_teams: Vec<Arc<LiveTeam>> = self.live_teams.lock().values().cloned().collect();
+        let mut by_thread: HashMap<ThreadId, Vec<Arc<LiveTeam>>> = HashMap::new();
+        for live in live_teams {
+            for member in live.team().members {
+                by_thread.entry(member.thread).or_default().push(Arc::clone(&live));
             }
         }
         *self.by_thread.lock() = by_thread;
@@ -115,8 +115,9 @@ impl Room {
 impl Teams {
     /// Teams, the one that something last happened to first.
     pub fn list(&self, limit: usize) -> Vec<Team> {
-        let desks: Vec<Arc<Desk>> = self.room().desks.lock().values().cloned().collect();
-        let mut teams: Vec<Team> = desks.iter().map(|desk| desk.team()).collect();
+        let live_teams: Vec<Arc<LiveTeam>> =
+            self.room().live_teams.lock().values().cloned().collect();
+        let mut teams: Vec<Team> = live_teams.iter().map(|live| live.team()).collect();
         teams.sort_by_key(|team| std::cmp::Reverse((team.updated_at, team.id)));
         teams.truncate(limit);
         teams
@@ -124,7 +125,7 @@ impl Teams {
 
     /// A team as it is now.
     pub fn get(&self, id: TeamId) -> Option<Team> {
-        self.find(id).map(|desk| desk.team())
+        self.find(id).map(|live| live.team())
     }
 
     /// A member of a team.
@@ -132,7 +133,7 @@ impl Teams {
     /// # Errors
     /// If there is no such team or member.
     pub fn member(&self, id: TeamId, member: &str) -> Result<Member> {
-        let team = self.desk(id)?.team();
+        let team = self.live(id)?.team();
         team.member(member).cloned().ok_or_else(|| no_member(member))
     }
 
@@ -146,23 +147,23 @@ impl Teams {
         member: &str,
         turn: Option<TurnId>,
     ) -> Result<Option<TurnId>> {
-        let desk = self.desk(id)?;
+        let live = self.live(id)?;
         let thread = self.member(id, member)?.thread;
         let stopped = match self.core.threads().get(thread) {
             Some(_) => self.core.threads().interrupt(thread, turn)?,
             None => None,
         };
         let Some(stopped) = stopped else { return Ok(None) };
-        self.wait_for_end(&desk, thread, stopped).await;
-        desk.save().await?;
+        self.wait_for_end(&live, thread, stopped).await;
+        live.save().await?;
         Ok(Some(stopped))
     }
 
-    async fn wait_for_end(&self, desk: &Arc<Desk>, thread: ThreadId, turn: TurnId) {
+    async fn wait_for_end(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId) {
         let threads = self.core.threads();
         let ended = threads.turn_ended(thread, turn);
         if tokio::time::timeout(END_LIMIT, ended).await.is_ok() {
-            self.turn_ended(desk, thread, turn).await;
+            self.turn_ended(live, thread, turn).await;
         }
     }
 
@@ -171,9 +172,9 @@ impl Teams {
     /// # Errors
     /// If teammates are at work and are not to be interrupted, or the record cannot be removed.
     pub async fn clean_up(&self, id: TeamId, force: bool) -> Result<bool> {
-        let Some(desk) = self.find(id) else { return Ok(false) };
-        let _order = desk.order.lock().await;
-        let at_work = self.at_work(&desk.team());
+        let Some(live) = self.find(id) else { return Ok(false) };
+        let _order = live.order.lock().await;
+        let at_work = self.at_work(&live.team());
         if !at_work.is_empty() && !force {
             let names: Vec<&str> = at_work.iter().map(|member| &*member.name).collect();
             let names = names.join(", ");
@@ -183,13 +184,13 @@ impl Teams {
         }
         for member in at_work {
             if let Some(turn) = self.core.threads().interrupt(member.thread, None)? {
-                self.wait_for_end(&desk, member.thread, turn).await;
+                self.wait_for_end(&live, member.thread, turn).await;
             }
         }
-        desk.remove().await?;
-        self.room().desks.lock().remove(&id);
+        live.remove().await?;
+        self.room().live_teams.lock().remove(&id);
         self.room().index();
-        self.tell([Change::Cleaned { team: id, forced: force }]);
+        self.announce([Change::Cleaned { team: id, forced: force }]);
         Ok(true)
     }
 
@@ -206,44 +207,44 @@ impl Teams {
         &self.core.inner.teams
     }
 
-    fn find(&self, id: TeamId) -> Option<Arc<Desk>> {
-        self.room().desks.lock().get(&id).cloned()
+    fn find(&self, id: TeamId) -> Option<Arc<LiveTeam>> {
+        self.room().live_teams.lock().get(&id).cloned()
     }
 
-    fn desk(&self, id: TeamId) -> Result<Arc<Desk>> {
+    fn live(&self, id: TeamId) -> Result<Arc<LiveTeam>> {
         self.find(id).ok_or_else(|| Error::invalid("team_id", format!("unknown team: {id}")))
     }
 
     /// Puts a team among the others.
-    fn add(&self, desk: Arc<Desk>) -> Result<()> {
-        let mut desks = self.room().desks.lock();
-        if desks.len() >= MOST_TEAMS {
+    fn add(&self, live: Arc<LiveTeam>) -> Result<()> {
+        let mut live_teams = self.room().live_teams.lock();
+        if live_teams.len() >= MOST_TEAMS {
             let message = format!("there are {MOST_TEAMS} teams already; clean one up first");
             return Err(Error::new(ErrorKind::Busy, message));
         }
-        desks.insert(desk.id, desk);
-        drop(desks);
+        live_teams.insert(live.id, live);
+        drop(live_teams);
         self.room().index();
         Ok(())
     }
 
     /// Changes a team and tells what came of it, at once: whoever sees the change knows that it was told.
     /// It is written down soon, if anything changed.
-    fn apply(&self, desk: &Arc<Desk>, change: impl FnOnce(&mut State) -> Vec<Change>) {
-        let has_changed = desk.change(|state| {
+    fn apply(&self, live: &Arc<LiveTeam>, change: impl FnOnce(&mut State) -> Vec<Change>) {
+        let has_changed = live.change(|state| {
             let before = state.team.updated_at;
             let changes = change(state);
             let has_changed = !changes.is_empty() || before != state.team.updated_at;
-            self.tell(changes);
+            self.announce(changes);
             has_changed
         });
         if has_changed {
-            desk.save_soon(&self.core.inner.runtime);
+            live.save_soon(&self.core.inner.runtime);
         }
     }
 
     /// Tells all who follow threads what happened to a team.
-    fn tell(&self, changes: impl IntoIterator<Item = Change>) {
+    fn announce(&self, changes: impl IntoIterator<Item = Change>) {
         let bodies = changes.into_iter().map(NoticeBody::Team);
         self.core.inner.log.spine().send(None, bodies);
     }

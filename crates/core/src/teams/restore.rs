@@ -8,7 +8,7 @@ use rookery_host::files;
 use rookery_model::{Result, TeamId, ThreadId, TurnErrorKind, TurnId};
 use rookery_teams::{Letter, MemberId, Message, Team};
 
-use super::desk::{Desk, Sent, load};
+use super::live::{LiveTeam, Sent, load};
 use super::mail::{times_in, worded};
 use crate::core::blocking;
 use crate::rooms::Teams;
@@ -39,15 +39,15 @@ impl Teams {
             team.recover(|thread| self.now(thread));
             let is_changed = team != kept;
             let path = self.room().file(team.id);
-            let desk = Desk::new(team, path);
-            if let Err(error) = self.add(Arc::clone(&desk)) {
-                tracing::warn!(%error, team = %desk.id, "a team stays on disk alone");
+            let live = LiveTeam::new(team, path);
+            if let Err(error) = self.add(Arc::clone(&live)) {
+                tracing::warn!(%error, team = %live.id, "a team stays on disk alone");
                 continue;
             }
             if is_changed {
-                desk.save_soon(&self.core.inner.runtime);
+                live.save_soon(&self.core.inner.runtime);
             }
-            self.take_up(&desk);
+            self.take_up(&live);
         }
         Ok(())
     }
@@ -100,26 +100,26 @@ impl Teams {
     }
 
     /// Sends what members were not told, once the core is up.
-    fn take_up(&self, desk: &Arc<Desk>) {
-        let team = desk.team();
-        self.sync_tasks(desk, team.lead);
-        self.expect_kept(desk, &team);
-        let (teams, desk) = (self.core.detached().teams(), Arc::clone(desk));
+    fn take_up(&self, live: &Arc<LiveTeam>) {
+        let team = live.team();
+        self.sync_tasks(live, team.lead);
+        self.expect_kept(live, &team);
+        let (teams, live) = (self.core.detached().teams(), Arc::clone(live));
         self.core.inner.runtime.spawn(async move {
-            let _order = desk.order.lock().await;
+            let _order = live.order.lock().await;
             for member in team.teammates() {
-                teams.send_what_waits(&desk, member.thread).await;
+                teams.send_what_waits(&live, member.thread).await;
             }
-            teams.tell_lead(&desk).await;
+            teams.notify_lead(&live).await;
         });
     }
 
     /// A turn that waits has what it was told before the daemon ended, so it is not told again.
-    fn expect_kept(&self, desk: &Arc<Desk>, team: &Team) {
+    fn expect_kept(&self, live: &Arc<LiveTeam>, team: &Team) {
         for member in &team.members {
             let Some(turn) = member.turn else { continue };
             let mut known: Vec<String> = Vec::new();
-            for text in self.core.threads().unheard(member.thread) {
+            for text in self.core.threads().undelivered_steers(member.thread) {
                 let hidden = secrets::hidden(&text).into_owned();
                 let is_said = |one: &&Message| {
                     !known.contains(&one.id) && times_in(&hidden, &worded(team, one)) > 0
@@ -130,7 +130,7 @@ impl Teams {
                 known.extend(ids.iter().cloned());
                 if !ids.is_empty() {
                     let letter = Letter { turn, to: member.id.clone(), ids, text };
-                    desk.change(|state| state.letters.push(Sent { letter, is_sent: true }));
+                    live.change(|state| state.letters.push(Sent { letter, is_sent: true }));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use rookery_model::{Choice, Error, Mode, Result, TeamId, ThreadId};
 use rookery_teams::{Change, DisplayMode, Member, MemberId, MemberStatus, Role, Team};
 
-use super::desk::Desk;
+use super::live::LiveTeam;
 use super::{NewMember, NewTeam, Starter, agent_path, lead};
 use crate::clock;
 use crate::rooms::Teams;
@@ -48,7 +48,7 @@ impl Teams {
         let joined =
             team.teammates().map(|it| Change::MemberStarted(team.id, Box::new(it.clone())));
         let begun = Change::Started(Box::new(team.clone()));
-        self.tell(std::iter::once(begun).chain(joined).chain(shown));
+        self.announce(std::iter::once(begun).chain(joined).chain(shown));
         Ok(team)
     }
 
@@ -114,10 +114,10 @@ impl Teams {
 
     /// Writes a new team down, and puts it among the others.
     async fn keep(&self, team: Team) -> Result<Team> {
-        let desk = Desk::new(team.clone(), self.room().file(team.id));
-        desk.save().await?;
-        if let Err(error) = self.add(std::sync::Arc::clone(&desk)) {
-            desk.remove().await?;
+        let live = LiveTeam::new(team.clone(), self.room().file(team.id));
+        live.save().await?;
+        if let Err(error) = self.add(std::sync::Arc::clone(&live)) {
+            live.remove().await?;
             return Err(error);
         }
         Ok(team)
@@ -133,26 +133,26 @@ impl Teams {
         new: NewMember,
         starter: &Starter,
     ) -> Result<Member> {
-        let desk = self.desk(id)?;
-        let _order = desk.order.lock().await;
+        let live = self.live(id)?;
+        let _order = live.order.lock().await;
         // It may have been cleaned up meanwhile.
-        self.desk(id)?;
-        let team = desk.team();
+        self.live(id)?;
+        let team = live.team();
         self.check_room(team.teammates().count() + 1)?;
         check_name(&new.name, team.members.iter().map(|member| &*member.name))?;
         let lead = self.lead_thread(team.lead)?;
         let member = self.teammate(team.next_member(), &new, &lead, starter).await?;
-        desk.change(|state| {
+        live.change(|state| {
             state.team.members.push(member.clone());
             state.team.updated_at = clock::wall();
         });
-        if let Err(error) = desk.save().await {
-            desk.change(|state| state.team.members.retain(|one| one.id != member.id));
+        if let Err(error) = live.save().await {
+            live.change(|state| state.team.members.retain(|one| one.id != member.id));
             self.take_back(vec![member.thread]).await;
             return Err(error);
         }
         self.room().index();
-        self.tell([Change::MemberStarted(id, Box::new(member.clone()))]);
+        self.announce([Change::MemberStarted(id, Box::new(member.clone()))]);
         Ok(member)
     }
 

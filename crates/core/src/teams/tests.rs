@@ -385,9 +385,9 @@ async fn every_turn_of_a_member_is_told_of_however_short_it_is() {
     let turn = TurnId::new(u128::MAX);
     let end =
         rookery_teams::TurnEnd { status: MemberStatus::Completed, message: None, error: None };
-    let desk = core.teams().find(team.id).unwrap();
+    let live = core.teams().find(team.id).unwrap();
     let late =
-        || desk.change(|state| state.end_turn(team.lead, turn, end.clone(), Timestamp::default()));
+        || live.change(|state| state.end_turn(team.lead, turn, end.clone(), Timestamp::default()));
     assert!(matches!(late()[..], [Change::Status(..), Change::Ended { .. }]));
     assert!(late().is_empty());
 }

@@ -3,7 +3,7 @@
 use rookery_host::{Leftover, Root};
 use rookery_keeper::protocol::{Entry, Request};
 use rookery_model::{ErrorKind, Result, TerminalId};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 
 use super::handle::StrayAction;
 use super::meta::Meta;
@@ -106,7 +106,7 @@ impl Terminals {
             .await;
         self.forget_early_exit(id);
         let forgotten = self.core.transact(|tx| {
-            tx.save(Change::KeptSet { what: Kept::Closing(id), value: None });
+            tx.save(Change::KeptSet { what: ValueKey::Closing(id), value: None });
             Ok(())
         });
         if let Err(error) = forgotten {
@@ -121,7 +121,7 @@ impl Terminals {
         for entry in entries {
             let id = TerminalId::new(entry.terminal_id);
             let is_closing =
-                self.core.inner.store.kept(&Kept::Closing(id)).ok().flatten().is_some();
+                self.core.inner.store.kept(&ValueKey::Closing(id)).ok().flatten().is_some();
             if !is_closing {
                 left.push(entry);
                 continue;

@@ -335,14 +335,14 @@ impl TerminalHandle {
     /// Scrolls back by this number of rows, or forth if it is negative.
     pub fn scroll(&self, rows: i64) {
         self.live().with_engine(|engine| engine.scroll(self.seat(), rows));
-        self.tell_viewer();
+        self.notify_viewer();
     }
 
     /// Shows the newest rows again and follows the output.
     pub fn scroll_to_bottom(&self) {
         let was_back = self.live().with_engine(|engine| engine.displays.of(self.seat()).follow());
         if was_back {
-            self.tell_viewer();
+            self.notify_viewer();
         }
     }
 

@@ -12,7 +12,7 @@ use rookery_term::matcher::TRANSCRIPT_TAIL;
 use rookery_term::osc::ShellMark;
 use rookery_term::text::{PartialEnd, tail_chars, whole_chars_len};
 use rookery_term::{
-    Detail, Fed, Matched, Matcher, Palette, Screen, Snapshot, Tail, Transcript, WaitId, tail,
+    Detail, FeedResult, Matched, Matcher, Palette, Screen, Snapshot, Tail, Transcript, WaitId, tail,
 };
 use rustix::io::Errno;
 use tokio::sync::oneshot;
@@ -153,8 +153,8 @@ impl Engine {
         }
     }
 
-    fn feed_range(&mut self, from: u64, to: u64, now: Duration) -> Fed {
-        let mut all = Fed::default();
+    fn feed_range(&mut self, from: u64, to: u64, now: Duration) -> FeedResult {
+        let mut all = FeedResult::default();
         let (first, second) = self.ring.slices(from, to);
         for chunk in first.chunks(16 << 10).chain(second.chunks(16 << 10)) {
             let fed = self.screen.feed(chunk, &RingTail(&self.ring), now);
@@ -224,7 +224,7 @@ impl Engine {
         effects
     }
 
-    fn effects(&mut self, fed: Fed, raw: Option<Bytes>) -> Effects {
+    fn effects(&mut self, fed: FeedResult, raw: Option<Bytes>) -> Effects {
         let settled = fed
             .matched
             .into_iter()
@@ -243,7 +243,7 @@ impl Engine {
     }
 
     fn settle_matched(&mut self, matched: Vec<Matched>) -> Effects {
-        self.effects(Fed { matched, ..Fed::default() }, None)
+        self.effects(FeedResult { matched, ..FeedResult::default() }, None)
     }
 
     /// Everything read so far was acted upon.
@@ -416,7 +416,7 @@ impl Engine {
     }
 
     /// What was printed after an offset, as far as it is kept, with the text right before it.
-    pub(crate) fn transcript_since(&self, offset: u64, context_chars: usize) -> Piece {
+    pub(crate) fn transcript_since(&self, offset: u64, context_chars: usize) -> TranscriptChunk {
         let end = self.ring.end();
         let start = offset.clamp(self.ring.start(), end);
         let bytes = self.ring.slices(start, end);
@@ -434,7 +434,7 @@ impl Engine {
         let context =
             tail_chars(self.ring.slices(before, start), context_chars, PartialEnd::Replace);
         let context = if is_cut { String::new() } else { context };
-        Piece { text, context, end: to, is_cut: is_cut || start > offset }
+        TranscriptChunk { text, context, end: to, is_cut: is_cut || start > offset }
     }
 
     /// The last bytes that were printed after an offset, up to a limit, and the offset of the first.
@@ -471,7 +471,7 @@ impl Engine {
 
 /// A piece of the transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TranscriptChunk {
     /// What was printed, escapes included.
     pub text: String,
     /// What stands right before it.

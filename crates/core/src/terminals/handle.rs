@@ -11,7 +11,7 @@ use rookery_term::{Detail, Matched, Matcher, Modes, Snapshot, Tail, WaitId, matc
 use tokio::sync::watch;
 
 use super::attach::Attachment;
-use super::engine::{Piece, Scene, WaitEnd};
+use super::engine::{Scene, TranscriptChunk, WaitEnd};
 use super::live::{Live, Progress};
 use super::meta::Meta;
 use super::open::session_mark;
@@ -390,7 +390,7 @@ impl TerminalHandle {
     }
 
     /// What was printed after an offset, as far as it is kept, and up to this number of characters before it.
-    pub fn transcript_since(&self, offset: u64, context_chars: usize) -> Piece {
+    pub fn transcript_since(&self, offset: u64, context_chars: usize) -> TranscriptChunk {
         self.live.with_engine(|engine| engine.transcript_since(offset, context_chars))
     }
 

@@ -19,10 +19,10 @@ pub(crate) struct KeyMark {
 }
 
 #[derive(Default)]
-pub(crate) struct Keys(Mutex<Kept>);
+pub(crate) struct Keys(Mutex<KeyBuffer>);
 
 #[derive(Default)]
-struct Kept {
+struct KeyBuffer {
     bytes: VecDeque<u8>,
     total: u64,
     last: Option<Instant>,

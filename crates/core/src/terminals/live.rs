@@ -44,7 +44,7 @@ pub(crate) struct Feed {
 pub(crate) enum Note {
     Nothing,
     Exited(ExitStatus, Timestamp),
-    Fed(Feed),
+    FeedResult(Feed),
     Detached,
 }
 
@@ -150,11 +150,11 @@ impl Live {
         for (waiter, end) in effects.settled.drain(..) {
             let _ = waiter.send(end);
         }
-        self.tell(|progress| progress.sequence = effects.sequence.max(progress.sequence));
+        self.report(|progress| progress.sequence = effects.sequence.max(progress.sequence));
     }
 
     /// Tells who waits for news, if this is any.
-    fn tell(&self, change: impl FnOnce(&mut Progress)) {
+    fn report(&self, change: impl FnOnce(&mut Progress)) {
         self.progress.send_if_modified(|progress| {
             let before = *progress;
             change(progress);
@@ -202,7 +202,7 @@ impl Live {
 
     /// Has the task take output that does not come from the child; resolves when it is done.
     pub(crate) fn feed(&self, bytes: Vec<u8>) -> Result<oneshot::Receiver<()>> {
-        let (done, told) = oneshot::channel();
+        let (done, result) = oneshot::channel();
         let mut notes = self.notes.lock();
         if notes.is_detached {
             return Err(Error::closed("the terminal is closed"));
@@ -213,7 +213,7 @@ impl Live {
         notes.fed.push_back(Feed { bytes, done });
         drop(notes);
         self.wake.notify_one();
-        Ok(told)
+        Ok(result)
     }
 
     pub(crate) fn child_exited(&self, status: ExitStatus, at: Timestamp) {
@@ -232,7 +232,7 @@ impl Live {
         self.stop_task();
         self.input.close();
         self.with_engine(Engine::close);
-        self.tell(|progress| progress.is_closed = true);
+        self.report(|progress| progress.is_closed = true);
     }
 
     fn stop_task(&self) {
@@ -250,7 +250,7 @@ impl Live {
             return Note::Detached;
         }
         if let Some(feed) = notes.fed.pop_front() {
-            return Note::Fed(feed);
+            return Note::FeedResult(feed);
         }
         match notes.exit.take() {
             Some((status, at)) => Note::Exited(status, at),
@@ -271,7 +271,7 @@ impl Live {
         // Whoever is told by what follows must find the child gone.
         self.exit.send_replace(Some(status));
         self.carry_out(&mut effects);
-        self.tell(|progress| {
+        self.report(|progress| {
             progress.is_finished = true;
             progress.exit = Some(status);
         });
@@ -287,7 +287,7 @@ impl Live {
         let now = self.clock.now();
         let mut effects = self.with_engine(|engine| engine.end(now));
         self.carry_out(&mut effects);
-        self.tell(|progress| progress.is_finished = true);
+        self.report(|progress| progress.is_finished = true);
         Ok(())
     }
 

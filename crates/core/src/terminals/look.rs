@@ -8,7 +8,7 @@ use super::input::Input;
 use crate::log::Shows;
 
 /// A screen and how one looks at it, for as long as it is not changed.
-pub struct Looked<'a> {
+pub struct ScreenView<'a> {
     pub screen: &'a Screen,
     /// Number of the row that is shown first.
     pub top: u64,
@@ -37,18 +37,18 @@ pub enum ScrollTo {
 
 impl TerminalHandle {
     /// Looks at the screen. Short: the terminal waits meanwhile.
-    pub fn look<T>(&self, work: impl FnOnce(Looked<'_>) -> T) -> T {
+    pub fn look<T>(&self, work: impl FnOnce(ScreenView<'_>) -> T) -> T {
         let seat = self.seat();
         self.live().with_engine(|engine| {
             let (display, screen) = engine.display_and_screen(seat);
             let top = display.first_shown(screen);
             let (follows, selection) = (top == screen.first_row(), display.selected_range());
-            work(Looked { screen, top, follows, selection })
+            work(ScreenView { screen, top, follows, selection })
         })
     }
 
     /// The viewer whose place changed has something else to show.
-    pub(super) fn tell_viewer(&self) {
+    pub(super) fn notify_viewer(&self) {
         if self.seat().is_some() {
             self.core().inner.signals.raise(Shows::Seats);
         }
@@ -75,7 +75,7 @@ impl TerminalHandle {
                 display.hold(screen);
             }
         });
-        self.tell_viewer();
+        self.notify_viewer();
     }
 
     /// Selects from place to place, both included, grown to whole characters, words or lines; none takes

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_model::{Event, NotificationText, Result, ShellState, Source, TerminalId};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
@@ -31,14 +31,17 @@ impl Terminals {
             let before = tx.world.terminal(id)?.clone();
             let mut is_news = false;
             for event in events {
-                is_news |= tx.hear(id, event)?;
+                is_news |= tx.handle(id, event)?;
             }
             if *tx.world.terminal(id)? != before {
                 tx.save_terminal(id);
                 is_news = true;
             }
             if is_news {
-                tx.save(Change::KeptSet { what: Kept::Noted(id), value: Some(end.to_string()) });
+                tx.save(Change::KeptSet {
+                    what: ValueKey::Noted(id),
+                    value: Some(end.to_string()),
+                });
             }
             Ok(is_news)
         });
@@ -70,23 +73,23 @@ impl Terminals {
 
 impl Tx<'_> {
     /// What a program's words mean for its terminal. True if there is something to be told.
-    fn hear(&mut self, id: TerminalId, event: ScreenEvent) -> Result<bool> {
+    fn handle(&mut self, id: TerminalId, event: ScreenEvent) -> Result<bool> {
         match event {
-            ScreenEvent::Title(title) => return self.hear_title(id, title),
-            ScreenEvent::Osc(Osc::IconName(title)) => return self.hear_title(id, Some(title)),
+            ScreenEvent::Title(title) => return self.handle_title(id, title),
+            ScreenEvent::Osc(Osc::IconName(title)) => return self.handle_title(id, Some(title)),
             ScreenEvent::Bell => self.emit(Event::TerminalBell { id }),
-            ScreenEvent::Osc(Osc::Cwd(payload)) => return self.hear_cwd(id, &payload),
+            ScreenEvent::Osc(Osc::Cwd(payload)) => return self.handle_cwd(id, &payload),
             ScreenEvent::Osc(Osc::Notify { title, body }) => {
                 let text = NotificationText { title: clean(&title), body: clean(&body) };
-                return self.hear_notification(id, text);
+                return self.handle_notification(id, text);
             }
-            ScreenEvent::Mark(mark, _) => return self.hear_mark(id, mark),
+            ScreenEvent::Mark(mark, _) => return self.handle_mark(id, mark),
             ScreenEvent::Osc(_) => return Ok(false),
         }
         Ok(true)
     }
 
-    fn hear_title(&mut self, id: TerminalId, title: Option<String>) -> Result<bool> {
+    fn handle_title(&mut self, id: TerminalId, title: Option<String>) -> Result<bool> {
         let Some(mut title) = title.map(|title| clean(&title)).filter(|title| !title.is_empty())
         else {
             return Ok(false);
@@ -104,7 +107,7 @@ impl Tx<'_> {
     }
 
     /// A shell that goes elsewhere also takes its title along, unless the user gave one.
-    fn hear_cwd(&mut self, id: TerminalId, payload: &str) -> Result<bool> {
+    fn handle_cwd(&mut self, id: TerminalId, payload: &str) -> Result<bool> {
         let is_url = payload.starts_with("file://");
         let Some(path) = cwd_path(payload, |_| true).filter(|_| is_url) else { return Ok(false) };
         let cwd = PathBuf::from(std::ffi::OsString::from_vec(path));
@@ -127,7 +130,7 @@ impl Tx<'_> {
     }
 
     /// What a program announces is not told when its agent speaks for itself.
-    fn hear_notification(&mut self, id: TerminalId, text: NotificationText) -> Result<bool> {
+    fn handle_notification(&mut self, id: TerminalId, text: NotificationText) -> Result<bool> {
         if self.world.terminal(id)?.activity.mutes_program() {
             return Ok(false);
         }
@@ -135,7 +138,7 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    fn hear_mark(&mut self, id: TerminalId, mark: ShellMark) -> Result<bool> {
+    fn handle_mark(&mut self, id: TerminalId, mark: ShellMark) -> Result<bool> {
         let shell = match mark {
             ShellMark::OutputStart => ShellState::Foreground,
             ShellMark::PromptStart | ShellMark::InputStart | ShellMark::CommandEnd { .. } => {

@@ -28,7 +28,7 @@ use crate::world::Active;
 use crate::world::Tx;
 
 /// How an opened terminal is put into the world.
-struct Wanted {
+struct Placement {
     is_project_asked: bool,
     new_project: Option<ProjectId>,
     activate: bool,
@@ -206,7 +206,7 @@ impl Terminals {
         let live = Arc::new(live);
         self.activate_live(&live);
         drop(opening);
-        let wanted = Wanted {
+        let placement = Placement {
             is_project_asked: plan.is_project_asked,
             new_project: plan.new_project,
             activate: plan.activate,
@@ -214,7 +214,7 @@ impl Terminals {
         };
         let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
         let terminal = plan.terminal(id, uuid, live.pid, &meta);
-        let recorded = self.record_opened(terminal, wanted).await;
+        let recorded = self.record_opened(terminal, placement).await;
         self.core.inner.terminals.shards.run(self.core.clone(), Arc::clone(&live), raw);
         match recorded {
             Ok(terminal) => {
@@ -230,8 +230,12 @@ impl Terminals {
         }
     }
 
-    async fn record_opened(&self, mut terminal: Terminal, wanted: Wanted) -> Result<Terminal> {
-        let Wanted { is_project_asked, new_project, activate, beside } = wanted;
+    async fn record_opened(
+        &self,
+        mut terminal: Terminal,
+        placement: Placement,
+    ) -> Result<Terminal> {
+        let Placement { is_project_asked, new_project, activate, beside } = placement;
         self.core
             .transact_durably(|tx| {
                 // Projects come and go while a child is started; one that was asked for must be there.

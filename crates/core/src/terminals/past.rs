@@ -5,7 +5,7 @@
 
 use rookery_host::files;
 use rookery_model::{Event, EventSeq, Result, TerminalUuid, Timestamp};
-use rookery_store::{Change, Kept, Store};
+use rookery_store::{Change, Store, ValueKey};
 
 use crate::core::blocking;
 use crate::rooms::Terminals;
@@ -41,7 +41,7 @@ impl Terminals {
         let fresh = uuid::Uuid::new_v4().to_string();
         let mark = fresh.clone();
         let is_same = blocking(move || {
-            let known = store.kept(&Kept::Place)?;
+            let known = store.kept(&ValueKey::Place)?;
             let found = files::read_start(&path, MARK_BYTES).ok();
             if known.is_some() && found.as_deref() == known.as_deref().map(str::as_bytes) {
                 return Ok(true);
@@ -52,7 +52,7 @@ impl Terminals {
         });
         let is_same = is_same.await??;
         if !is_same {
-            let what = Kept::Place;
+            let what = ValueKey::Place;
             let noted = |tx: &mut crate::world::Tx<'_>| {
                 tx.save(Change::KeptSet { what, value: Some(fresh) });
                 Ok(())

@@ -9,7 +9,7 @@ use rookery_model::{
     Activity, Error, Event, ExitStatus, LaunchSpec, OnExit, ProjectId, Result, Size, Terminal,
     TerminalId, TerminalState, Timestamp,
 };
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 use rookery_term::ScreenSize;
 
 use super::effects::Effects;
@@ -155,7 +155,7 @@ impl Terminals {
                     } else {
                         tx.close_terminal(id)?;
                     }
-                    tx.save(Change::KeptSet { what: Kept::Closing(id), value: None });
+                    tx.save(Change::KeptSet { what: ValueKey::Closing(id), value: None });
                 }
                 Ok(missed)
             })
@@ -215,7 +215,7 @@ impl Terminals {
             palette: self.core.inner.seats.colors(),
             wants_raw: raw_log.is_some(),
         };
-        let noted = self.core.inner.store.kept(&Kept::Noted(id)).ok().flatten();
+        let noted = self.core.inner.store.kept(&ValueKey::Noted(id)).ok().flatten();
         let noted = noted.and_then(|offset| offset.parse().ok()).unwrap_or(0);
         let (engine, effects) =
             Engine::replay(ring, settings, noted, self.core.inner.terminals.clock.now());

@@ -21,14 +21,14 @@ pub(crate) struct Sweeps(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
-    wanted: Vec<Wanted>,
+    requests: Vec<SweepRequest>,
     /// Whether a thread looks, and will look again for what came meanwhile.
     is_looking: bool,
     /// Terminals that were let go of since memory was given back.
     closed: usize,
 }
 
-struct Wanted {
+struct SweepRequest {
     root: Root,
     kills_session: bool,
     found: oneshot::Sender<Family>,
@@ -37,10 +37,10 @@ struct Wanted {
 impl Terminals {
     /// Finds the processes of a terminal, and may kill those in its session on the way.
     pub(super) async fn sweep(&self, root: Root, kills_session: bool) -> Family {
-        let (found, told) = oneshot::channel();
+        let (found, result) = oneshot::channel();
         let must_look = {
             let mut waiting = self.core.inner.terminals.sweeps.0.lock();
-            waiting.wanted.push(Wanted { root, kills_session, found });
+            waiting.requests.push(SweepRequest { root, kills_session, found });
             !std::mem::replace(&mut waiting.is_looking, true)
         };
         if must_look {
@@ -48,7 +48,7 @@ impl Terminals {
             self.core.inner.runtime.spawn_blocking(move || core.terminals().look_for_all());
         }
         // A runtime that ends takes the look with it; then there is nothing to be told.
-        told.await.unwrap_or_default()
+        result.await.unwrap_or_default()
     }
 
     /// A terminal was let go of. After many of them the allocator holds much that nothing uses.
@@ -78,18 +78,18 @@ impl Terminals {
     /// Looks until nothing waits any more.
     fn look_for_all(&self) {
         loop {
-            let wanted = {
+            let requests = {
                 let mut waiting = self.core.inner.terminals.sweeps.0.lock();
-                let wanted = std::mem::take(&mut waiting.wanted);
-                waiting.is_looking = !wanted.is_empty();
-                wanted
+                let requests = std::mem::take(&mut waiting.requests);
+                waiting.is_looking = !requests.is_empty();
+                requests
             };
-            if wanted.is_empty() {
+            if requests.is_empty() {
                 return;
             }
-            let roots: Vec<Root> = wanted.iter().map(|one| one.root.clone()).collect();
+            let roots: Vec<Root> = requests.iter().map(|one| one.root.clone()).collect();
             let keeper: Vec<u32> = self.core.inner.terminals.keeper.pid().into_iter().collect();
-            for (one, family) in wanted.into_iter().zip(Family::of(&roots, &keeper)) {
+            for (one, family) in requests.into_iter().zip(Family::of(&roots, &keeper)) {
                 if one.kills_session {
                     family.kill_session();
                 }

@@ -43,7 +43,7 @@ impl AsRawFd for Pty {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Pumped {
+enum ReadProgress {
     /// Nothing more for now.
     Dry,
     /// There may be more.
@@ -94,7 +94,7 @@ impl Task {
                 match self.live.next_note() {
                     Note::Detached => return,
                     Note::Exited(status, at) => self.on_child_exit(status, at).await,
-                    Note::Fed(feed) => self.feed(feed).await,
+                    Note::FeedResult(feed) => self.feed(feed).await,
                     Note::Nothing => break,
                 }
             }
@@ -105,9 +105,9 @@ impl Task {
                 ready = pty.readable(), if self.reopen_at.is_none() => {
                     let Ok(mut ready) = ready else { return };
                     match self.pump(READS_IN_A_ROW).await {
-                        Pumped::Dry => ready.clear_ready(),
-                        Pumped::More => tokio::task::yield_now().await,
-                        Pumped::Ended => self.ended(),
+                        ReadProgress::Dry => ready.clear_ready(),
+                        ReadProgress::More => tokio::task::yield_now().await,
+                        ReadProgress::Ended => self.ended(),
                     }
                 }
                 ready = pty.writable(), if self.live.input.is_pending() => {
@@ -140,17 +140,17 @@ impl Task {
     }
 
     /// Reads and parses until nothing is left, but not forever.
-    async fn pump(&mut self, reads: usize) -> Pumped {
+    async fn pump(&mut self, reads: usize) -> ReadProgress {
         for _ in 0..reads {
             let now = self.live.clock.now();
             let outcome = self.live.with_engine(|engine| engine.read(&self.live.pty, now));
             match outcome {
                 ReadOutcome::Bytes(effects) => self.carry_out(effects).await,
-                ReadOutcome::WouldBlock => return Pumped::Dry,
-                ReadOutcome::Ended => return Pumped::Ended,
+                ReadOutcome::WouldBlock => return ReadProgress::Dry,
+                ReadOutcome::Ended => return ReadProgress::Ended,
             }
         }
-        Pumped::More
+        ReadProgress::More
     }
 
     /// Takes output from elsewhere just as if it had been read.
@@ -218,7 +218,7 @@ impl Task {
 
     /// The child is gone: read what it left, then tell everyone.
     async fn on_child_exit(&mut self, status: ExitStatus, at: Timestamp) {
-        if self.pump(LAST_READS).await == Pumped::Ended {
+        if self.pump(LAST_READS).await == ReadProgress::Ended {
             self.reopen_at = Some(Instant::now() + REOPEN_INTERVAL * 240);
         }
         self.core.terminals().record_exit(self.live.id, status, at).await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rookery_model::{Error, ErrorKind, Result, ThreadId};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 use serde_json::Value;
 
 use crate::core::blocking;
@@ -49,7 +49,7 @@ impl Threads {
             return known;
         }
         let store = self.core.inner.store.clone();
-        let read = move || store.kept(&Kept::Attached(id)).ok().flatten();
+        let read = move || store.kept(&ValueKey::Attached(id)).ok().flatten();
         let text = match is_kept {
             true => blocking(read).await.ok().flatten(),
             false => None,
@@ -79,7 +79,7 @@ impl Tx<'_> {
 
     /// The thread goes, and so does what waits in it.
     pub(super) fn forget_attached(&mut self, id: ThreadId) {
-        self.save(Change::KeptSet { what: Kept::Attached(id), value: None });
+        self.save(Change::KeptSet { what: ValueKey::Attached(id), value: None });
     }
 
     fn keep_attached(&mut self, id: ThreadId) {
@@ -89,6 +89,6 @@ impl Tx<'_> {
         }
         let waiting = state.attached.clone().unwrap_or_default();
         let value = (!waiting.is_empty()).then(|| Value::from((*waiting).clone()).to_string());
-        self.save(Change::KeptSet { what: Kept::Attached(id), value });
+        self.save(Change::KeptSet { what: ValueKey::Attached(id), value });
     }
 }

@@ -7,7 +7,7 @@ use rookery_agent::turn::ToolDone;
 use rookery_model::{ChildExit, ChildOf, Result, Thread, ThreadId, ToolKind, Words as _};
 use serde_json::{Value, json};
 
-use super::tools::{Job, told};
+use super::tools::{Job, tool_done};
 use crate::children::{Child, ChildDone, NewChild, has_kind};
 
 /// Why something is denied to a child that is held to reading.
@@ -20,11 +20,11 @@ impl Job {
     pub(super) async fn start_child(&self, thread: &Thread, arguments: Value) -> ToolDone {
         if let Some(child) = self.handed_on_before().await {
             self.turnstile.pass();
-            return told(self.rejoined(child).await);
+            return tool_done(self.rejoined(child).await);
         }
         let call = match tools::task_call(arguments) {
             Ok(call) => call,
-            Err(reason) => return told(ToolOutput::error(reason)),
+            Err(reason) => return tool_done(ToolOutput::error(reason)),
         };
         let permit = match self.permitted(ToolKind::Agents).await {
             Ok(permit) => permit,
@@ -82,7 +82,7 @@ impl Job {
             }
         };
         self.note_awaited(|awaited| awaited.retain(|other| *other != id));
-        let output = told_of(done, trace.map(|trace| trace.to_string()));
+        let output = output_of(done, trace.map(|trace| trace.to_string()));
         self.core.inner.agents.registry.mask(output)
     }
 
@@ -120,7 +120,7 @@ impl Job {
 }
 
 /// What a child came to, as its parent's model reads it.
-fn told_of(done: ChildDone, trace: Option<String>) -> ToolOutput {
+fn output_of(done: ChildDone, trace: Option<String>) -> ToolOutput {
     let ChildDone { thread, turn, agent_type, message, exit, error, .. } = done;
     let data = json!({
         "thread": thread.to_string(),

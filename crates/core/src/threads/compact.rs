@@ -14,7 +14,7 @@ impl Runner {
     pub(super) fn compact(&mut self, is_forced: bool) {
         let plan = {
             let contents = self.live.read();
-            plan_compaction(&window(contents.told()))
+            plan_compaction(&window(contents.items_by_turn()))
         };
         let provider = self.core.inner.agents.provider(&self.turn.settings.choice.provider);
         let request = self.summary_request();

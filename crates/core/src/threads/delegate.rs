@@ -10,7 +10,7 @@ use rookery_model::{
 use serde_json::{Value, json};
 
 use super::live::Contents;
-use super::tools::{Job, told};
+use super::tools::{Job, tool_done};
 use super::{NewThread, NewTurn};
 use crate::clock;
 use crate::log::ThreadChange;
@@ -41,7 +41,7 @@ impl Job {
         };
         let role = match role {
             Ok(role) => role,
-            Err(reason) => return told(ToolOutput::error(reason)),
+            Err(reason) => return tool_done(ToolOutput::error(reason)),
         };
         let permit = match self.permitted(ToolKind::Internal).await {
             Ok(permit) => permit,
@@ -62,19 +62,19 @@ impl Job {
     pub(super) async fn hand_on(&self, thread: &Thread, arguments: Value) -> ToolDone {
         if let Some(child) = self.handed_on_before().await {
             self.turnstile.pass();
-            return told(self.result_of(child).await);
+            return tool_done(self.result_of(child).await);
         }
         let Delegation { role, message } = match tools::delegation(arguments) {
             Ok(read) => read,
-            Err(reason) => return told(ToolOutput::error(reason)),
+            Err(reason) => return tool_done(ToolOutput::error(reason)),
         };
         let role = match self.role_of(thread, &role).await {
             Ok(role) => role,
-            Err(reason) => return told(ToolOutput::error(reason)),
+            Err(reason) => return tool_done(ToolOutput::error(reason)),
         };
         if self.core.look().depth(thread.id) >= DEEPEST {
             let text = format!("work was handed on {DEEPEST} times already: do this part yourself");
-            return told(ToolOutput::error(text));
+            return tool_done(ToolOutput::error(text));
         }
         let permit = match self.permitted(ToolKind::Internal).await {
             Ok(permit) => permit,

@@ -122,7 +122,7 @@ impl Threads {
     /// # Errors
     /// If the thread's runner cannot be used.
     pub(crate) async fn file_context(&self, thread: &Thread) -> Result<ToolContext> {
-        let elsewhere = self.core.runners().elsewhere(thread).await?;
+        let runner = self.core.runners().context(thread).await?;
         let job = Job {
             core: self.core.clone(),
             thread: thread.id,
@@ -141,7 +141,7 @@ impl Threads {
             is_hosted: false,
             keys: Vec::new(),
         };
-        Ok(job.tool_context(thread, None, true, &job.shell, elsewhere))
+        Ok(job.tool_context(thread, None, true, &job.shell, runner))
     }
 }
 

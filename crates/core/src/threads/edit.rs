@@ -80,7 +80,7 @@ impl Threads {
                 if is_archived {
                     tx.cancel_all(id, "archived");
                     tx.announce(id, ThreadChange::Archived);
-                    tx.tell_closed();
+                    tx.announce_closed();
                 }
                 Ok(true)
             })
@@ -107,7 +107,7 @@ impl Threads {
                     self.forget(tx, child);
                 }
                 let is_gone = self.forget(tx, id);
-                tx.tell_closed();
+                tx.announce_closed();
                 Ok(is_gone)
             })
             .await?;
@@ -120,7 +120,7 @@ impl Threads {
     /// Tells hooks of imports that a thread is over. A child agent's is with its parent's.
     async fn hook_end(&self, thread: &Thread) {
         if thread.child.is_none() {
-            self.core.imports().tell_hooks(thread, HookEvent::SessionEnd, "other").await;
+            self.core.imports().run_notice_hooks(thread, HookEvent::SessionEnd, "other").await;
         }
     }
 
@@ -239,8 +239,12 @@ impl Threads {
         let choice = self.get(id).ok_or_else(|| no_thread(id))?.thread.choice;
         let (before, plan, last) = {
             let contents = live.read();
-            let plan = plan_compaction(&window(contents.told()));
-            (estimate_items(contents.told()), plan, contents.turns.last().map(|turn| turn.id))
+            let plan = plan_compaction(&window(contents.items_by_turn()));
+            (
+                estimate_items(contents.items_by_turn()),
+                plan,
+                contents.turns.last().map(|turn| turn.id),
+            )
         };
         let unchanged = |reason: &str| Compacted {
             is_shorter: false,
@@ -278,9 +282,9 @@ impl Threads {
         };
         let after = {
             let contents = live.read();
-            let told: Vec<(TurnId, &Item)> =
-                contents.told().chain(std::iter::once((turn, &item))).collect();
-            estimate_items(told.into_iter())
+            let all_items: Vec<(TurnId, &Item)> =
+                contents.items_by_turn().chain(std::iter::once((turn, &item))).collect();
+            estimate_items(all_items.into_iter())
         };
         if after >= before {
             return Ok(unchanged("it would not become shorter"));

@@ -4,7 +4,7 @@ use rookery_agent::turn::Message;
 use rookery_imports::HookEvent;
 use rookery_model::{Error, ErrorKind, Result, Thread};
 
-use crate::imports::Happened;
+use crate::imports::HookInput;
 use crate::memories::Recalled;
 use crate::rooms::Threads;
 
@@ -19,7 +19,7 @@ pub(super) struct Extras {
     pub(super) images: Vec<String>,
     pub(super) attached: Vec<String>,
     /// What teammates answered while no turn ran.
-    pub(super) told: Vec<Message>,
+    pub(super) from_team: Vec<Message>,
 }
 
 impl Threads {
@@ -32,7 +32,7 @@ impl Threads {
             recalled: self.core.memories().recall(thread, &message.text).await,
             images: self.core.media().images(&attached).await,
             attached: attached.to_vec(),
-            told: Vec::new(),
+            from_team: Vec::new(),
         })
     }
 
@@ -47,7 +47,7 @@ impl Threads {
             if event == HookEvent::SessionStart && thread.message_count > 0 {
                 continue;
             }
-            let happened = Happened { prompt: Some(prompt), ..Happened::of(event) };
+            let happened = HookInput { prompt: Some(prompt), ..HookInput::of(event) };
             let end = imports.run_event_hooks(thread, mode, happened).await;
             if let Some(reason) = end.blocked.filter(|_| event == HookEvent::UserPromptSubmit) {
                 let message = format!("a hook denied the prompt: {reason}");

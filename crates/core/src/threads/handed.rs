@@ -145,7 +145,7 @@ impl World {
 
 impl Tx<'_> {
     /// Wakes those who wait for the work of a thread that was closed.
-    pub(super) fn tell_closed(&mut self) {
+    pub(super) fn announce_closed(&mut self) {
         let inner = Arc::clone(&self.core.inner);
         self.once_visible(move || inner.threads.turns_ended.send_modify(|count| *count += 1));
     }

@@ -10,9 +10,9 @@ use rookery_imports::HookEvent;
 use rookery_model::{Asked, Thread, ThreadId};
 
 use super::run::Runner;
-use super::tools::{Job, told};
+use super::tools::{Job, tool_done};
 use crate::core::Core;
-use crate::imports::{Happened, ToolCall};
+use crate::imports::{HookInput, ToolCall};
 
 /// The result of a call that a hook denied; the reason follows.
 const HOOK_DENIED: &str = "a hook denied the tool call: ";
@@ -23,11 +23,11 @@ impl Job {
     /// Runs the call between the hooks that are for it.
     pub(super) async fn run(&self) -> ToolDone {
         let Some(seen) = self.core.threads().get(self.thread) else {
-            return told(ToolOutput::error("the thread is gone"));
+            return tool_done(ToolOutput::error("the thread is gone"));
         };
         let thread = seen.thread;
         if let Some(reason) = self.hooked(&thread, None).await {
-            return told(ToolOutput::error(format!("{HOOK_DENIED}{reason}")));
+            return tool_done(ToolOutput::error(format!("{HOOK_DENIED}{reason}")));
         }
         let mut done = self.run_between_hooks(&thread).await;
         let output = &done.output;
@@ -73,7 +73,7 @@ impl Job {
         };
         let Some(seen) = self.core.threads().get(self.thread) else { return };
         let imports = self.core.imports();
-        imports.tell_hooks(&seen.thread, HookEvent::Notification, &message).await;
+        imports.run_notice_hooks(&seen.thread, HookEvent::Notification, &message).await;
     }
 }
 
@@ -81,7 +81,7 @@ impl Job {
 pub(super) async fn hook_compaction(core: &Core, id: ThreadId, why: &str, hint: Option<&str>) {
     let Some(thread) = core.threads().get(id).map(|seen| seen.thread) else { return };
     let event = HookEvent::PreCompact;
-    let happened = Happened { prompt: hint, detail: Some(why), ..Happened::of(event) };
+    let happened = HookInput { prompt: hint, detail: Some(why), ..HookInput::of(event) };
     let mode = core.threads().mode(Some(id));
     // What they say prevents nothing.
     core.imports().run_event_hooks(&thread, mode, happened).await;
@@ -102,16 +102,16 @@ impl Runner {
         let mode = self.core.look().mode_in(self.live.id, self.turn.id);
         let is_repeated = self.stop_hooks > 0;
         let imports = self.core.imports();
-        let happened = Happened { is_repeated, ..Happened::of(event) };
+        let happened = HookInput { is_repeated, ..HookInput::of(event) };
         let end = imports.run_event_hooks(&thread, mode, happened).await;
         let Some(reason) = end.blocked else { return };
         self.stop_hooks += 1;
         let text = format!("A hook wants you to go on: {reason}");
-        let told = self.core.transact_durably(|tx| {
+        let outcome = self.core.transact_durably(|tx| {
             tx.steer_active(self.live.id, Message { text, ..Message::default() });
             Ok(())
         });
-        if let Err(error) = told.await {
+        if let Err(error) = outcome.await {
             tracing::error!(%error, "what a hook said was not recorded");
         }
     }

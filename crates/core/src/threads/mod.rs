@@ -84,7 +84,7 @@ pub(crate) struct ThreadState {
     /// The turn that runs, or waits; [`ThreadTable::set_active`] sets it.
     pub(crate) active: Option<ActiveTurn>,
     /// What was last told of its status.
-    told: Status,
+    announced: Status,
     /// What may be done again without asking.
     pub(crate) remembered: Remembered,
     /// Messages that wait until the agent takes what a user says.
@@ -135,11 +135,11 @@ impl ActiveTurn {
 
 impl ThreadState {
     pub(crate) fn new(thread: rookery_model::Thread) -> Self {
-        let (told, remembered) = (Status::default(), Remembered::default());
+        let (announced, remembered) = (Status::default(), Remembered::default());
         ThreadState {
             thread,
             active: None,
-            told,
+            announced,
             remembered,
             queued: Arc::default(),
             attached: None,
@@ -201,8 +201,8 @@ impl Tx<'_> {
     pub(crate) fn announce_status(&mut self, id: ThreadId) {
         let status = status::of(self.world, id);
         let Ok(state) = self.world.thread_mut(id) else { return };
-        if state.told != status {
-            state.told = status.clone();
+        if state.announced != status {
+            state.announced = status.clone();
             self.trace_waiting(id, &status);
             self.announce(id, ThreadChange::Status(status));
         }

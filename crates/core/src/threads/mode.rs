@@ -4,7 +4,7 @@ use rookery_agent::policy::{self, Verdict};
 use rookery_model::{
     Answer, Asked, Asker, Event, Mode, Profile, Request, RequestId, Result, ThreadId, ToolKind,
 };
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 
 use crate::log::{NoticeBody, ThreadChange};
 use crate::requests::BY_MODE;
@@ -179,7 +179,7 @@ impl Tx<'_> {
             && self.world.asking_word != word
         {
             word.clone_into(&mut self.world.asking_word);
-            let (what, value) = (Kept::AskingWord, Some(word.to_owned()));
+            let (what, value) = (ValueKey::AskingWord, Some(word.to_owned()));
             self.save(Change::KeptSet { what, value });
         }
         let previous = match thread {
@@ -197,7 +197,7 @@ impl Tx<'_> {
                 // What allows more than asking is for now; a new daemon begins as it was set up.
                 let is_kept = matches!(mode, Mode::Default | Mode::Plan);
                 let value = is_kept.then(|| self.world.mode_word.clone());
-                self.save(Change::KeptSet { what: Kept::Mode, value });
+                self.save(Change::KeptSet { what: ValueKey::Mode, value });
                 previous
             }
         };

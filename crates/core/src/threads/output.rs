@@ -56,7 +56,7 @@ impl ThreadWorld {
         }
         let output = ToolOutput { text: lines, ..ToolOutput::default() };
         let masked = self.core.inner.agents.registry.mask(output).text;
-        let told = NoticeBody::Item(*turn, ItemChange::Output(item.clone(), masked));
-        self.core.inner.log.spine().send(Some(self.thread), [told]);
+        let notice = NoticeBody::Item(*turn, ItemChange::Output(item.clone(), masked));
+        self.core.inner.log.spine().send(Some(self.thread), [notice]);
     }
 }

@@ -24,7 +24,7 @@ const STOP_SLACK: Duration = Duration::from_millis(250);
 const SHUT_DOWN: &str = "the turn was stopped because the daemon was shut down or drained";
 
 /// Something to be told, in the order of the machine.
-enum Told {
+enum Update {
     Started(Item),
     Delta(ItemId, Delta),
     Completed(Item),
@@ -37,16 +37,16 @@ enum Told {
 impl Runner {
     /// Performs effects; gives those that follow if the turn has to go on after all.
     pub(super) async fn perform(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
-        let mut told = Vec::new();
+        let mut updates = Vec::new();
         for effect in effects {
             let turn = self.turn.id;
             match effect {
-                Effect::Started(item) => told.push(Told::Started(item)),
-                Effect::Delta { item, delta } => told.push(Told::Delta(item, delta)),
-                Effect::Completed(item) => told.push(Told::Completed(self.sealed(item))),
-                Effect::Warn(message) => told.push(Told::Notice(NoticeBody::Warning(message))),
+                Effect::Started(item) => updates.push(Update::Started(item)),
+                Effect::Delta { item, delta } => updates.push(Update::Delta(item, delta)),
+                Effect::Completed(item) => updates.push(Update::Completed(self.sealed(item))),
+                Effect::Warn(message) => updates.push(Update::Notice(NoticeBody::Warning(message))),
                 Effect::PartialResult(summary) => {
-                    told.push(Told::Notice(NoticeBody::Turn(TurnChange::PartialResult(
+                    updates.push(Update::Notice(NoticeBody::Turn(TurnChange::PartialResult(
                         turn, summary,
                     ))));
                 }
@@ -54,30 +54,30 @@ impl Runner {
                     let deadline = self.turn.settings.deadline;
                     let notice =
                         NoticeBody::Turn(TurnChange::DeadlineExceeded(turn, deadline, summary));
-                    told.push(Told::Notice(notice));
+                    updates.push(Update::Notice(notice));
                 }
                 Effect::Finish(end) => {
                     if end.status == TurnStatus::Completed {
-                        self.tell(std::mem::take(&mut told)).await;
+                        self.send_updates(std::mem::take(&mut updates)).await;
                         self.hook_stop().await;
                     }
-                    told.push(Told::Finish(end));
-                    return self.tell(std::mem::take(&mut told)).await;
+                    updates.push(Update::Finish(end));
+                    return self.send_updates(std::mem::take(&mut updates)).await;
                 }
                 Effect::CallEnded { usage, error, is_cut } => {
-                    told.push(Told::CallEnded { usage, error, is_cut });
+                    updates.push(Update::CallEnded { usage, error, is_cut });
                 }
                 Effect::CallModel(shape) => {
-                    self.tell(std::mem::take(&mut told)).await;
+                    self.send_updates(std::mem::take(&mut updates)).await;
                     self.call_within_limits(shape).await;
                 }
                 action => {
-                    self.tell(std::mem::take(&mut told)).await;
+                    self.send_updates(std::mem::take(&mut updates)).await;
                     self.act(action).await;
                 }
             }
         }
-        self.tell(told).await
+        self.send_updates(updates).await
     }
 
     async fn act(&mut self, effect: Effect) {
@@ -110,7 +110,7 @@ impl Runner {
 
     /// Asks the model, and takes what waits for that.
     pub(super) async fn begin_call(&mut self, shape: CallShape) {
-        self.tell(vec![Told::CallStarted]).await;
+        self.send_updates(vec![Update::CallStarted]).await;
         self.call_model(shape);
     }
 
@@ -155,41 +155,45 @@ impl Runner {
         item
     }
 
-    async fn tell(&mut self, told: Vec<Told>) -> Vec<Effect> {
+    async fn send_updates(&mut self, updates: Vec<Update>) -> Vec<Effect> {
         let is_heard = self.has_queued() || self.machine.has_steers();
-        let lasts = |told: &Told| match told {
-            Told::Completed(_) | Told::CallEnded { .. } | Told::Finish(_) => true,
-            Told::Started(item) => matches!(item.body, ItemBody::Tool(_)),
+        let lasts = |updates: &Update| match updates {
+            Update::Completed(_) | Update::CallEnded { .. } | Update::Finish(_) => true,
+            Update::Started(item) => matches!(item.body, ItemBody::Tool(_)),
             // What users said meanwhile is taken with it.
-            Told::CallStarted => is_heard,
-            Told::Delta(..) | Told::Notice(_) => false,
+            Update::CallStarted => is_heard,
+            Update::Delta(..) | Update::Notice(_) => false,
         };
-        if told.is_empty() {
+        if updates.is_empty() {
             return Vec::new();
         }
-        if told.iter().any(lasts) { self.tell_durably(told).await } else { self.stream(told) }
+        if updates.iter().any(lasts) {
+            self.send_durably(updates).await
+        } else {
+            self.stream(updates)
+        }
     }
 
     /// What need not last goes out at once, whether clients read it or not.
-    fn stream(&mut self, told: Vec<Told>) -> Vec<Effect> {
+    fn stream(&mut self, updates: Vec<Update>) -> Vec<Effect> {
         let (core, turn) = (&self.core, self.turn.id);
         let mut contents = self.live.stream();
-        let notices = told.into_iter().filter_map(|told| match told {
-            Told::Started(mut item) => {
+        let notices = updates.into_iter().filter_map(|updates| match updates {
+            Update::Started(mut item) => {
                 contents.put(turn, &mut item);
                 Some(NoticeBody::Item(turn, ItemChange::Started(Box::new(item))))
             }
-            Told::Delta(id, delta) => {
+            Update::Delta(id, delta) => {
                 contents.grow(&id, &delta);
                 Some(NoticeBody::Item(turn, ItemChange::Delta(id, delta)))
             }
-            Told::CallStarted => {
+            Update::CallStarted => {
                 let began = calls::begin(&mut self.turn);
                 contents.put_turn(&self.turn);
                 Some(NoticeBody::Turn(began))
             }
-            Told::Notice(notice) => Some(notice),
-            Told::Completed(_) | Told::CallEnded { .. } | Told::Finish(_) => None,
+            Update::Notice(notice) => Some(notice),
+            Update::Completed(_) | Update::CallEnded { .. } | Update::Finish(_) => None,
         });
         let notices: Vec<NoticeBody> = notices.collect();
         drop(contents);
@@ -198,25 +202,25 @@ impl Runner {
     }
 
     /// What has to last is durable before a subscriber gets it.
-    async fn tell_durably(&mut self, told: Vec<Told>) -> Vec<Effect> {
+    async fn send_durably(&mut self, updates: Vec<Update>) -> Vec<Effect> {
         let core = self.core.clone();
         let view = self.view();
         let outcome = core.transact(|tx| {
             let (turn, live) = (self.turn.id, &self.live);
             // Asked first: what is done to the contents and to the machine could not be taken back.
-            if told.iter().any(|told| matches!(told, Told::Finish(_))) {
+            if updates.iter().any(|updates| matches!(updates, Update::Finish(_))) {
                 tx.world.thread(live.id)?;
             }
             let mut reopened = Vec::new();
-            for told in told {
-                match told {
-                    Told::Started(item) => tx.begin_item(live, turn, item),
-                    Told::Delta(id, delta) => {
+            for updates in updates {
+                match updates {
+                    Update::Started(item) => tx.begin_item(live, turn, item),
+                    Update::Delta(id, delta) => {
                         tx.edit(live).grow(&id, &delta);
                         tx.announce(live.id, NoticeBody::Item(turn, ItemChange::Delta(id, delta)));
                     }
-                    Told::Completed(item) => tx.complete_item(live, turn, item),
-                    Told::CallStarted => {
+                    Update::Completed(item) => tx.complete_item(live, turn, item),
+                    Update::CallStarted => {
                         let queued = tx.take_queued(live.id);
                         let count = queued.len();
                         let items = self.machine.late(queued);
@@ -230,13 +234,13 @@ impl Runner {
                         let began = calls::begin(&mut self.turn);
                         tx.keep_calls(live, &self.turn, began);
                     }
-                    Told::CallEnded { usage, error, is_cut } => {
+                    Update::CallEnded { usage, error, is_cut } => {
                         if let Some(ended) = calls::end(&mut self.turn, usage, error, is_cut) {
                             tx.keep_calls(live, &self.turn, ended);
                         }
                     }
-                    Told::Notice(notice) => tx.announce(live.id, notice),
-                    Told::Finish(end) => {
+                    Update::Notice(notice) => tx.announce(live.id, notice),
+                    Update::Finish(end) => {
                         let (late, has_queued) = tx.take_late(live.id);
                         let is_heard = !late.is_empty() || has_queued;
                         if is_heard && end.status == TurnStatus::Completed {

@@ -11,7 +11,7 @@ use rookery_model::{
 };
 
 use super::approval::approved_shell;
-use super::tools::{APPROVAL_DENIED, Job, NO_ANSWER, POLICY_DENIED, told};
+use super::tools::{APPROVAL_DENIED, Job, NO_ANSWER, POLICY_DENIED, tool_done};
 use crate::clock;
 use crate::requests::decisions;
 
@@ -33,7 +33,7 @@ impl Job {
     ) -> std::result::Result<Permit, Box<ToolDone>> {
         let denied = |judgement: &Judgement| {
             let text = format!("{POLICY_DENIED}{}", judgement.reason);
-            Box::new(told(ToolOutput::error(text)))
+            Box::new(tool_done(ToolOutput::error(text)))
         };
         let touched = self.touched(kind).await;
         let judgement = self.judge(kind, touched.as_deref());

@@ -100,7 +100,7 @@ impl Runner {
             thread: self.live.id.to_string(),
             model: choice.model.clone(),
             reasoning: choice.reasoning.clone(),
-            entries: entries(self.live.read().told(), &choice.provider),
+            entries: entries(self.live.read().items_by_turn(), &choice.provider),
             parallel_tools: agents.has_parallel_tools(&choice.provider),
             web_search: agents.searches_web(),
             keys: self.lent_keys(),

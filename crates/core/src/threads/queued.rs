@@ -8,7 +8,7 @@ use rookery_agent::turn::Message;
 use rookery_model::{
     Answer, Asked, Error, ErrorKind, QueuedMessage, RequestId, Result, ThreadId, Timestamp,
 };
-use rookery_store::{Change, Kept, Store};
+use rookery_store::{Change, Store, ValueKey};
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -145,7 +145,7 @@ impl Tx<'_> {
     /// The thread goes, and so does what waits in it.
     pub(super) fn forget_queued(&mut self, id: ThreadId) {
         if self.world.thread(id).is_ok_and(|state| !state.queued.is_empty()) {
-            self.save(Change::KeptSet { what: Kept::Queued(id), value: None });
+            self.save(Change::KeptSet { what: ValueKey::Queued(id), value: None });
         }
     }
 
@@ -155,14 +155,14 @@ impl Tx<'_> {
         if is_kept {
             let list: Vec<Value> = queued.iter().map(to_json).collect();
             let value = (!list.is_empty()).then(|| Value::Array(list).to_string());
-            self.save(Change::KeptSet { what: Kept::Queued(id), value });
+            self.save(Change::KeptSet { what: ValueKey::Queued(id), value });
         }
         self.announce(id, ThreadChange::Queued(queued.to_vec()));
     }
 }
 
 fn kept(store: &Store, id: ThreadId) -> Option<Vec<QueuedMessage>> {
-    let text = store.kept(&Kept::Queued(id)).ok()??;
+    let text = store.kept(&ValueKey::Queued(id)).ok()??;
     let list: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
     Some(list.iter().filter_map(from_json).collect())
 }

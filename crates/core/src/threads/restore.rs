@@ -79,7 +79,7 @@ impl Threads {
         let items = live.read().items_of(turn.id);
         let led = items.iter().filter(|item| is_open_tool(item) && self.is_led(item));
         let led: Vec<ItemId> = led.map(|item| item.id.clone()).collect();
-        let answered = self.answered_unheard(turn.id, &items);
+        let answered = self.answered_undelivered(turn.id, &items);
         if waiting.is_empty() && led.is_empty() && answered.is_empty() {
             return self.fail_lost(turn, &live, &items).await;
         }
@@ -192,7 +192,7 @@ impl Threads {
 
     /// Questions that were answered when their call could not hear of it any more. Asking does nothing,
     /// so that the call may go on with what was given.
-    fn answered_unheard(&self, turn: TurnId, items: &[Item]) -> Vec<(Request, Answer)> {
+    fn answered_undelivered(&self, turn: TurnId, items: &[Item]) -> Vec<(Request, Answer)> {
         let world = self.core.look();
         let of_turn = world.settled.values().filter(|request| {
             request.turn() == Some(turn) && matches!(request.asked, Asked::Input { .. })

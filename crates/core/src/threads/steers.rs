@@ -2,7 +2,7 @@
 
 use rookery_agent::turn::Message;
 use rookery_model::{ItemBody, Result, ThreadId, Timestamp, TurnId};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 use serde_json::{Value, json};
 
 use crate::rooms::Threads;
@@ -53,14 +53,14 @@ impl Tx<'_> {
         };
         let list: Vec<Value> = active.unrecorded.iter().map(to_json).collect();
         let value = (!list.is_empty()).then(|| Value::Array(list).to_string());
-        let change = Change::KeptSet { what: Kept::Steers(active.turn), value };
+        let change = Change::KeptSet { what: ValueKey::Steers(active.turn), value };
         self.save(change);
     }
 }
 
 impl Threads {
     /// What the turn of a thread was told and has not taken up yet.
-    pub(crate) fn unheard(&self, id: ThreadId) -> Vec<String> {
+    pub(crate) fn undelivered_steers(&self, id: ThreadId) -> Vec<String> {
         let world = self.core.look();
         let active = world.threads.get(&id).and_then(|state| state.active.as_ref());
         let texts = active.into_iter().flat_map(|active| &active.unrecorded);
@@ -85,7 +85,7 @@ impl Threads {
     /// What was accepted for a turn before the last daemon ended.
     pub(super) async fn kept_steers(&self, turn: TurnId) -> Vec<Message> {
         let store = self.core.inner.store.clone();
-        let kept = tokio::task::spawn_blocking(move || store.kept(&Kept::Steers(turn))).await;
+        let kept = tokio::task::spawn_blocking(move || store.kept(&ValueKey::Steers(turn))).await;
         let Ok(Ok(Some(text))) = kept else { return Vec::new() };
         let list: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
         list.iter().map(from_json).collect()

@@ -30,7 +30,7 @@ use crate::core::Core;
 use crate::file_changes::{EditsMade, ObservedBy};
 use crate::log::TurnChange;
 use crate::reviews::BlockedEdit;
-use crate::runners::Elsewhere;
+use crate::runners::RunnerContext;
 
 /// The result for the model of a call that policy denied; the reason follows.
 pub const POLICY_DENIED: &str = "policy denied tool call: ";
@@ -154,7 +154,7 @@ impl Runner {
 impl Job {
     pub(super) async fn run_between_hooks(&self, thread: &Thread) -> ToolDone {
         if thread.external_tools.iter().any(|tool| tool.name == self.name) {
-            return told(self.external().await);
+            return tool_done(self.external().await);
         }
         let is_allowed =
             self.core.inner.agents.may_use(&self.name, thread, self.allowed.as_deref());
@@ -172,19 +172,19 @@ impl Job {
         };
         let found = tools::find(&self.name).filter(|_| is_allowed);
         let Some(tool) = found.filter(is_there) else {
-            return told(ToolOutput::error("tool not found"));
+            return tool_done(ToolOutput::error("tool not found"));
         };
         let arguments = match tools::parse_arguments(&self.arguments) {
             Ok(arguments) => arguments,
-            Err(reason) => return told(ToolOutput::error(reason)),
+            Err(reason) => return tool_done(ToolOutput::error(reason)),
         };
         if let Err(reason) = (tool.check)(&arguments) {
-            return told(ToolOutput::error(reason));
+            return tool_done(ToolOutput::error(reason));
         }
         match tool.name {
-            "request_user_input" => return told(self.user_input(arguments).await),
-            "exit_plan_mode" => return told(self.plan_exit(arguments).await),
-            tools::COMPLETION => return told(self.completed(arguments)),
+            "request_user_input" => return tool_done(self.user_input(arguments).await),
+            "exit_plan_mode" => return tool_done(self.plan_exit(arguments).await),
+            tools::COMPLETION => return tool_done(self.completed(arguments)),
             tools::ROLE_SWITCH => return self.switch_role(thread, arguments).await,
             tools::DELEGATION => return self.hand_on(thread, arguments).await,
             tools::CHILD => return self.start_child(thread, arguments).await,
@@ -203,7 +203,7 @@ impl Job {
     async fn foreign(&self, kind: ToolKind, imported: Option<&McpServers>) -> ToolDone {
         let arguments = match tools::parse_arguments(&self.arguments) {
             Ok(arguments) => arguments,
-            Err(reason) => return told(ToolOutput::error(reason)),
+            Err(reason) => return tool_done(ToolOutput::error(reason)),
         };
         let permit = match self.permitted(kind).await {
             Ok(permit) => permit,
@@ -223,19 +223,19 @@ impl Job {
         arguments: Value,
         permit: &Permit,
     ) -> ToolOutput {
-        let elsewhere = match tools::is_placed(tool) {
-            true => self.core.runners().elsewhere(thread).await,
-            false => Ok(Elsewhere::default()),
+        let runner_context = match tools::is_placed(tool) {
+            true => self.core.runners().context(thread).await,
+            false => Ok(RunnerContext::default()),
         };
-        let elsewhere = match elsewhere {
-            Ok(elsewhere) => elsewhere,
+        let runner_context = match runner_context {
+            Ok(runner_context) => runner_context,
             // Never done here instead.
             Err(error) => {
                 return ToolOutput::error(format!("the thread's runner cannot be used: {error}"));
             }
         };
         let (read_only, shell) = (permit.read_only, &permit.shell);
-        let context = self.tool_context(thread, self.turn, read_only, shell, elsewhere);
+        let context = self.tool_context(thread, self.turn, read_only, shell, runner_context);
         let output = match tool.kind {
             ToolKind::Write => self.edit(tool, context.clone(), arguments).await,
             ToolKind::Exec => self.run_command(tool, &context, arguments).await,
@@ -347,8 +347,8 @@ impl Job {
     pub(super) async fn preview(&self) -> Option<String> {
         let thread = self.core.threads().get(self.thread)?.thread;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
-        let elsewhere = self.core.runners().at_hand(&thread);
-        let context = self.tool_context(&thread, None, true, &self.shell, elsewhere);
+        let runner_context = self.core.runners().context_at_hand(&thread);
+        let context = self.tool_context(&thread, None, true, &self.shell, runner_context);
         tools::preview(context, &self.name, arguments).await
     }
 
@@ -363,7 +363,7 @@ impl Job {
         turn: Option<TurnId>,
         read_only: bool,
         shell: &str,
-        elsewhere: Elsewhere,
+        runner_context: RunnerContext,
     ) -> ToolContext {
         let inner = &self.core.inner;
         let agents = &inner.agents;
@@ -374,7 +374,7 @@ impl Job {
         ToolContext {
             thread: thread.id,
             turn,
-            root: elsewhere.root.unwrap_or_else(|| thread.cwd.clone()),
+            root: runner_context.root.unwrap_or_else(|| thread.cwd.clone()),
             home: inner.config.home.clone(),
             scope: agents.path_scope(),
             secrets: agents.secrets(&inner.config.home, &thread.cwd),
@@ -383,9 +383,9 @@ impl Job {
             read_only,
             cancel: self.stop.clone(),
             time_left: left,
-            commands: elsewhere.commands,
-            files: elsewhere.files,
-            world: Arc::new(self.world(thread.id, turn, elsewhere.session)),
+            commands: runner_context.commands,
+            files: runner_context.files,
+            world: Arc::new(self.world(thread.id, turn, runner_context.session)),
             sessions: agents.sessions(),
             sandbox: agents.sandbox(&inner.config.home, &[&thread.cwd, &thread.root]),
             seal: agents.seal(&[&thread.cwd, &thread.root]),
@@ -404,6 +404,6 @@ fn command_limit(bounds: &Bounds) -> Option<CommandLimit> {
     Some(CommandLimit { limit: Duration::from_secs(seconds), long_commands })
 }
 
-pub(super) fn told(output: ToolOutput) -> ToolDone {
+pub(super) fn tool_done(output: ToolOutput) -> ToolDone {
     ToolDone { output, ..ToolDone::default() }
 }

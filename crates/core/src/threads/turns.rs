@@ -20,7 +20,7 @@ use crate::core::Core;
 use crate::log::{NoticeBody, TurnChange};
 use crate::memories::Recalled;
 use crate::rooms::Threads;
-use crate::teams::ForLead;
+use crate::teams::LeadMessages;
 use crate::world::Tx;
 
 /// Numbers of notifications that are set aside for a thread at a time.
@@ -120,22 +120,23 @@ impl Threads {
         };
         let given = extras.recalled.as_ref().map(Recalled::ids);
         let teams = self.core.teams();
-        let told = teams.take_for_lead(id);
-        let extras = Extras { told: told.iter().map(said_by_team).collect(), ..extras };
+        let from_team = teams.take_for_lead(id);
+        let extras =
+            Extras { from_team: from_team.iter().map(message_from_team).collect(), ..extras };
         let started = self.core.transact(|tx| self.begin(tx, &live, new, fitted, extras));
         let (begun, ticket) = match started {
-            Ok((Begun::New(begun), ticket)) => (begun, ticket),
-            Ok((Begun::Steered(turn), ticket)) => {
-                teams.put_back(told).await;
+            Ok((StartOutcome::New(begun), ticket)) => (begun, ticket),
+            Ok((StartOutcome::Steered(turn), ticket)) => {
+                teams.put_back(from_team).await;
                 ticket.await?;
                 return Ok(StartedTurn::Steered(turn));
             }
             Err(error) => {
-                teams.put_back(told).await;
+                teams.put_back(from_team).await;
                 return Err(error);
             }
         };
-        teams.were_told(told);
+        teams.mark_delivered(from_team);
         let (turn, effects) = (begun.runner.turn.clone(), begun.effects);
         // The turn is in the world, so it runs even if the store is slow to say so.
         let durable = ticket.await;
@@ -166,7 +167,7 @@ impl Threads {
         mut new: NewTurn,
         fitted: FittedChoice,
         extras: Extras,
-    ) -> Result<Begun> {
+    ) -> Result<StartOutcome> {
         let state = tx.world.thread_mut(live.id)?;
         if state.thread.archived {
             return Err(crate::world::no_thread(live.id));
@@ -177,7 +178,7 @@ impl Threads {
             }
             let turn = active.turn;
             tx.accept_steer(live.id, new.message);
-            return Ok(Begun::Steered(turn));
+            return Ok(StartOutcome::Steered(turn));
         }
         if new.is_continued && live.read().items.is_empty() {
             return Err(Error::conflict("nothing was said in the thread yet"));
@@ -233,9 +234,9 @@ impl Threads {
         tx.trace_turn(live.id, turn.id);
         let view = View { tokens: self.tokens(live, &turn), has_open_tasks: false };
         // What was said about plans while no turn ran comes first.
-        let mut said = tx.take_unheard(live.id);
+        let mut said = tx.take_undelivered(live.id);
         said.extend((!new.is_continued).then_some(new.message));
-        said.extend(extras.told);
+        said.extend(extras.from_team);
         let mut effects = machine.step(Input::Begin(said), view);
         // What the user said is part of the beginning; what the turn does comes after the reply.
         let spoken =
@@ -250,7 +251,7 @@ impl Threads {
         }
         let mut runner = Runner::new(self.core.detached(), Arc::clone(live), turn, machine, wake);
         runner.keys = new.keys;
-        Ok(Begun::New(Box::new(NewlyBegun { runner, effects })))
+        Ok(StartOutcome::New(Box::new(BegunTurn { runner, effects })))
     }
 
     /// What the thread itself shows of a new turn.
@@ -315,7 +316,7 @@ impl Threads {
         if self.core.inner.agents.compact_at(&turn.settings.choice).is_none() {
             return 0;
         }
-        turn::estimate_items(live.read().told())
+        turn::estimate_items(live.read().items_by_turn())
     }
 
     /// Tells the turn that runs something. It hears of it before the model is asked next.
@@ -413,16 +414,16 @@ impl Threads {
     }
 }
 
-fn said_by_team(told: &ForLead) -> Message {
-    Message { text: told.text.clone(), ..Message::default() }
+fn message_from_team(from_team: &LeadMessages) -> Message {
+    Message { text: from_team.text.clone(), ..Message::default() }
 }
 
-enum Begun {
-    New(Box<NewlyBegun>),
+enum StartOutcome {
+    New(Box<BegunTurn>),
     Steered(TurnId),
 }
 
-struct NewlyBegun {
+struct BegunTurn {
     runner: Runner,
     effects: Vec<Effect>,
 }

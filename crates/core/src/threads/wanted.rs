@@ -24,8 +24,8 @@ impl Job {
     pub(super) async fn paths(&self) -> Option<Vec<TouchedPath>> {
         let thread = self.core.threads().get(self.thread)?.thread;
         let arguments = tools::parse_arguments(&self.arguments).ok()?;
-        let elsewhere = self.core.runners().at_hand(&thread);
-        let context = self.tool_context(&thread, None, true, &self.shell, elsewhere);
+        let runner = self.core.runners().context_at_hand(&thread);
+        let context = self.tool_context(&thread, None, true, &self.shell, runner);
         let name = self.name.clone();
         let found =
             tokio::task::spawn_blocking(move || tools::touched(&context, &name, &arguments));

@@ -35,8 +35,8 @@ impl ToolWorld for ThreadWorld {
     fn open(&self, command: TerminalCommand) -> WorldFuture<'_, TerminalId> {
         Box::pin(async move {
             let TerminalCommand { argv, cwd, mut env, without, title } = command;
-            let brand = rookery_host::ProcessTag::fresh();
-            env.push((rookery_host::ProcessTag::VARIABLE.to_owned(), brand.value().to_owned()));
+            let tag = rookery_host::ProcessTag::fresh();
+            env.push((rookery_host::ProcessTag::VARIABLE.to_owned(), tag.value().to_owned()));
             let runner = self.runner.clone();
             env.extend(runner.map(|id| (rookery_host::SessionMark::VARIABLE.to_owned(), id)));
             let request = OpenTerminal {
@@ -185,10 +185,10 @@ impl Threads {
         // One that takes its time is ended by closing.
         let _ = tokio::time::timeout(grace, end_of(&mut progress)).await;
         let closed = self.core.terminals().close(id).await;
-        if let Ok((strays, brand)) = found {
+        if let Ok((strays, tag)) = found {
             let kill = move || {
                 strays.kill();
-                brand.into_iter().for_each(|brand| brand.kill());
+                tag.into_iter().for_each(|tag| tag.kill());
             };
             let _ = tokio::task::spawn_blocking(kill).await;
         }

@@ -37,7 +37,7 @@ impl Workflows {
         let (id, deadline) = (request.id, request.deadline);
         live.asking.lock().request = Some(id);
         let answer = self.core.requests().ask(request, None).await?;
-        live.say(RunChange::ApprovalRequested(Box::new(run.trimmed(false, false))));
+        live.announce_change(RunChange::ApprovalRequested(Box::new(run.trimmed(false, false))));
         let (workflows, live) = (self.core.detached().workflows(), Arc::clone(live));
         self.core.inner.runtime.spawn(async move {
             workflows.await_answer(live, id, answer, deadline).await;

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::dispatch::{Dispatch, Done, Exit, Started, Work};
 use super::encode::KeptResult;
-use super::live::{Control, Lender, LiveRun};
+use super::live::{ClientGrant, Control, LiveRun};
 use super::types::{AgentStatus, Run, RunAgent, RunChange, beginning};
 use crate::clock;
 use crate::core::blocking;
@@ -89,7 +89,7 @@ impl RunHost {
         let (thread, turn, limits, cwd) =
             self.live.look(|run| (run.thread, run.turn, run.limits, run.workspace.clone()));
         let tree = || self.live.look(|run| format!("{} {id}", run.script.name));
-        let Lender { client, keys } = self.live.lender.lock().clone();
+        let ClientGrant { client, keys } = self.live.grant.lock().clone();
         Work {
             parent: thread.zip(turn),
             thread,
@@ -164,7 +164,7 @@ impl Host for RunHost {
             let bytes = value.to_string().len() as u64;
             let kept = blocking(move || files.add_checkpoint(&run, &name, &value)).await;
             kept.and_then(|kept| kept).map_err(|error| HostError::Store(error.to_string()))?;
-            live.say(RunChange::Checkpoint { phase, key, bytes });
+            live.announce_change(RunChange::Checkpoint { phase, key, bytes });
             Ok(())
         }
         .boxed()
@@ -352,7 +352,7 @@ impl Worker {
         let mut message = done.message;
         secrets::hide(&mut message);
         truncate(&mut message, MAX_OUTPUT);
-        let place = done.kept.as_ref().map(told_of);
+        let place = done.kept.as_ref().map(kept_note);
         if let Some(place) = &place {
             message.push_str("\n\n");
             message.push_str(place);
@@ -424,7 +424,7 @@ impl Worker {
 }
 
 /// Where the work of an agent is, as its script reads it.
-fn told_of(kept: &KeptTree) -> String {
+fn kept_note(kept: &KeptTree) -> String {
     let path = kept.path.display();
     match &kept.branch {
         Some(branch) => format!("[Changes were kept in the worktree {path} on branch {branch}]"),

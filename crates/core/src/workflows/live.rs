@@ -47,7 +47,7 @@ pub(crate) struct Asking {
 
 /// For whom something works.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lender {
+pub(crate) struct ClientGrant {
     /// The connection whose mode holds.
     pub(crate) client: Option<u64>,
     /// The keys that it lends.
@@ -71,7 +71,7 @@ pub(crate) struct LiveRun {
     pub(crate) is_driven: AtomicBool,
     /// Raised when the run is over.
     pub(crate) ended: watch::Sender<bool>,
-    pub(crate) lender: Mutex<Lender>,
+    pub(crate) grant: Mutex<ClientGrant>,
     /// How many results were there already.
     pub(crate) reused: std::sync::atomic::AtomicU32,
 }
@@ -99,7 +99,7 @@ impl LiveRun {
             is_executing: AtomicBool::new(false),
             is_driven: AtomicBool::new(false),
             ended: watch::Sender::new(false),
-            lender: Mutex::new(Lender { client, keys }),
+            grant: Mutex::new(ClientGrant { client, keys }),
             reused: std::sync::atomic::AtomicU32::new(0),
         })
     }
@@ -172,7 +172,7 @@ impl LiveRun {
     }
 
     /// Announces something that changes nothing.
-    pub(crate) fn say(&self, change: RunChange) {
+    pub(crate) fn announce_change(&self, change: RunChange) {
         let run = self.record.lock();
         if !run.status.is_terminal() {
             self.announce(&run, vec![change]);

@@ -25,7 +25,7 @@ mod tests;
 mod types;
 
 pub use library::{ScriptProblem, ScriptQuery, Scripts};
-pub(crate) use live::Lender;
+pub(crate) use live::ClientGrant;
 pub use plan::{NewRun, Planned};
 pub(crate) use room::Room;
 pub use task::{RunEnd, RunHandle, TaskInput};

@@ -7,7 +7,7 @@ use rookery_model::{Error, Request, Result};
 use serde_json::{Value, json};
 
 use super::files::is_name;
-use super::live::{Lender, LiveRun};
+use super::live::{ClientGrant, LiveRun};
 use super::plan::NewRun;
 use super::room::Entry;
 use super::types::{Run, RunApproval, RunChange, RunDecision, RunStatus};
@@ -103,7 +103,7 @@ impl Workflows {
             return Err(taken(&live.id));
         }
         let handle = RunHandle { live };
-        *handle.live.lender.lock() = Lender { client: input.new.client, keys: input.new.keys };
+        *handle.live.grant.lock() = ClientGrant { client: input.new.client, keys: input.new.keys };
         if !input.is_paused {
             self.resume(&handle.live.id).await?;
         }

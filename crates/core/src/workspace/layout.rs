@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use rookery_model::{Error, Event, ProjectId, Result, TerminalId};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 use rookery_view::tile::{Area, Edge, Rect, Refused, Side, Tree};
 
 use super::layout_text;
@@ -249,7 +249,7 @@ impl Tx<'_> {
             return;
         }
         let value = (!layout.groups.is_empty()).then(|| layout_text::write(&layout));
-        self.save(Change::KeptSet { what: Kept::Layout(project), value });
+        self.save(Change::KeptSet { what: ValueKey::Layout(project), value });
         match layout.groups.is_empty() {
             true => drop(self.world.layouts.remove(&project)),
             false => drop(self.world.layouts.insert(project, layout)),
@@ -269,7 +269,7 @@ impl Tx<'_> {
                 self.set_layout(project, settled);
             } else {
                 self.world.layouts.remove(&project);
-                self.save(Change::KeptSet { what: Kept::Layout(project), value: None });
+                self.save(Change::KeptSet { what: ValueKey::Layout(project), value: None });
             }
         }
     }

@@ -39,7 +39,7 @@ impl Workspace {
             self.core.seats().leave_terminal(before.terminal);
         }
         self.core.seats().fit_shown().await;
-        self.core.seats().tell_focus_changes(&focused);
+        self.core.seats().send_focus_changes(&focused);
         Ok(before)
     }
 }
@@ -48,7 +48,7 @@ impl Tx<'_> {
     /// Selects, remembers it in the project, and says so.
     pub(crate) fn select(&mut self, active: Active) {
         let before = std::mem::replace(&mut self.world.active, active);
-        self.world.trail.left(before.terminal, active.terminal);
+        self.world.tab_history.left(before.terminal, active.terminal);
         self.save(Change::ActiveSet { project: active.project, terminal: active.terminal });
         if let Some(project) = active.project
             && let Ok(found) = self.world.project_mut(project)

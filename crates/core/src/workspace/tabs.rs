@@ -1,7 +1,7 @@
 //! The workspace as its users see it: projects with their living terminals, and titles.
 
 use rookery_model::{Event, Project, ProjectId, Result, Terminal, TerminalId};
-use rookery_store::{Change, Kept};
+use rookery_store::{Change, ValueKey};
 
 use crate::rooms::Workspace;
 use crate::world::Tx;
@@ -51,8 +51,8 @@ impl Tx<'_> {
     pub(crate) fn take_out(&mut self, id: TerminalId) -> Result<Terminal> {
         let terminal = self.world.terminals.remove(&id).ok_or_else(|| no_terminal(id))?;
         self.save(Change::TerminalDeleted(id));
-        self.save(Change::KeptSet { what: Kept::Noted(id), value: None });
-        self.save(Change::KeptSet { what: Kept::Closing(id), value: Some(String::new()) });
+        self.save(Change::KeptSet { what: ValueKey::Noted(id), value: None });
+        self.save(Change::KeptSet { what: ValueKey::Closing(id), value: Some(String::new()) });
         self.observe_closing(&terminal);
         self.emit(Event::TerminalClosed { id, was_alive: terminal.is_alive() });
         Ok(terminal)

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use rookery_host::git::worktree::{self, Base, GivenBack, NewWorktree};
+use rookery_host::git::worktree::{self, Base, NewWorktree, ReturnOutcome};
 use rookery_model::{AcceptedWork, Error, PlannedTree, Result};
 
 use super::discover;
 use crate::rooms::Worktrees;
-use crate::sessions::{planned, told};
+use crate::sessions::{planned, worktree_error};
 use crate::world::draw;
 
 /// A worktree that is out.
@@ -85,13 +85,13 @@ impl Worktrees {
     pub(crate) async fn take_back(&self, lent: &LentTree) -> Result<Option<KeptTree>> {
         let (terminals, _) = self.at_work_in(lent.path());
         let kept = match terminals.is_empty() {
-            true => worktree::give_back(&planned(&lent.tree)).await.map_err(told)?,
-            false => GivenBack::Kept(Some(lent.tree.branch.clone())),
+            true => worktree::give_back(&planned(&lent.tree)).await.map_err(worktree_error)?,
+            false => ReturnOutcome::Kept(Some(lent.tree.branch.clone())),
         };
         self.core.sessions().give_up(AcceptedWork::LentWorktree(lent.tree.clone()).id());
         Ok(match kept {
-            GivenBack::Removed => None,
-            GivenBack::Kept(branch) => Some(KeptTree { path: lent.tree.path.clone(), branch }),
+            ReturnOutcome::Removed => None,
+            ReturnOutcome::Kept(branch) => Some(KeptTree { path: lent.tree.path.clone(), branch }),
         })
     }
 }

@@ -21,7 +21,7 @@ pub use self::lent::KeptTree;
 use crate::rooms::Worktrees;
 use crate::sessions::AgentChoice;
 use crate::sessions::NewSession;
-use crate::sessions::told;
+use crate::sessions::worktree_error;
 use crate::terminals::OpenTerminal;
 use crate::world::draw;
 
@@ -76,10 +76,10 @@ impl Worktrees {
     /// If there is no repository, or git cannot tell.
     pub async fn list(&self, place: &Path) -> Result<Vec<Tree>> {
         let repo = discover(place).await?;
-        let listed = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
+        let listed = worktree::list(&repo).await.map_err(|error| worktree_error(error.into()))?;
         let mut trees = Vec::with_capacity(listed.len());
         for tree in listed {
-            let state = worktree::inspect(&tree.path).await.map_err(told)?;
+            let state = worktree::inspect(&tree.path).await.map_err(worktree_error)?;
             let (terminals, threads) = self.at_work_in(&tree.path);
             trees.push(Tree {
                 state,
@@ -128,7 +128,7 @@ impl Worktrees {
         let token = format!("{:012x}", draw() & 0xffff_ffff_ffff);
         // What cannot be planned fails below, and says why.
         let Ok(plan) = worktree::plan(place, new, &token).await else {
-            let made = worktree::create(place, new).await.map_err(told)?;
+            let made = worktree::create(place, new).await.map_err(worktree_error)?;
             let tree = PlannedTree {
                 top: discover(place).await?.top().to_owned(),
                 path: made.path.clone(),
@@ -153,7 +153,7 @@ impl Worktrees {
             Ok(made) => Ok((made, tree)),
             Err(error) => {
                 self.core.sessions().give_up(id);
-                Err(told(error))
+                Err(worktree_error(error))
             }
         }
     }
@@ -172,7 +172,8 @@ impl Worktrees {
         let source = match source {
             Some(source) => discover(source).await?,
             None => {
-                let all = worktree::list(&target).await.map_err(|error| told(error.into()))?;
+                let all =
+                    worktree::list(&target).await.map_err(|error| worktree_error(error.into()))?;
                 let main = all.into_iter().find(|tree| tree.is_main);
                 let none = || {
                     Error::new(
@@ -189,7 +190,7 @@ impl Worktrees {
         if source.top() == target.top() {
             return Err(Error::invalid("path", "that is the checkout that files are copied from"));
         }
-        let copied = worktree::bootstrap(&source, target.top()).await.map_err(told)?;
+        let copied = worktree::bootstrap(&source, target.top()).await.map_err(worktree_error)?;
         Ok((copied, source.top().to_owned()))
     }
 
@@ -261,7 +262,7 @@ impl Worktrees {
     pub async fn land(&self, mut landing: LandRequest) -> Result<(String, LandOutcome)> {
         let repo = discover(&landing.worktree).await?;
         if landing.into.is_empty() {
-            let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
+            let all = worktree::list(&repo).await.map_err(|error| worktree_error(error.into()))?;
             let main = all.into_iter().find(|tree| tree.is_main).and_then(|tree| tree.branch);
             let none = || {
                 Error::invalid(
@@ -280,7 +281,7 @@ impl Worktrees {
             Err(worktree::WorktreeError::Conflicts(conflicts)) => {
                 Ok((into, LandOutcome::Conflicts(conflicts)))
             }
-            Err(error) => Err(told(error)),
+            Err(error) => Err(worktree_error(error)),
         }
     }
 
@@ -301,9 +302,9 @@ impl Worktrees {
                 let above = place.ancestors().skip(1).find(|path| path.is_dir());
                 discover(above.unwrap_or(Path::new("/"))).await?
             }
-            Err(error) => return Err(told(error.into())),
+            Err(error) => return Err(worktree_error(error.into())),
         };
-        let all = worktree::list(&repo).await.map_err(|error| told(error.into()))?;
+        let all = worktree::list(&repo).await.map_err(|error| worktree_error(error.into()))?;
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let found = all.into_iter().find(|tree| real(&tree.path) == real(place));
         if found.as_ref().is_none_or(|tree| !tree.is_main) {
@@ -312,7 +313,7 @@ impl Worktrees {
         let branch = found.and_then(|tree| tree.branch);
         let request =
             RemoveRequest { path: place.to_owned(), force, delete_branch, is_running: false };
-        worktree::remove(&repo, &request).await.map_err(told)?;
+        worktree::remove(&repo, &request).await.map_err(worktree_error)?;
         Ok(branch)
     }
 
@@ -348,5 +349,5 @@ async fn discover(place: &Path) -> Result<Repository> {
     if !place.is_absolute() {
         return Err(Error::invalid("path", "the path must be absolute"));
     }
-    Repository::discover(place).await.map_err(|error| told(error.into()))
+    Repository::discover(place).await.map_err(|error| worktree_error(error.into()))
 }

@@ -10,7 +10,7 @@ use crate::threads::{ThreadState, is_asking};
 use crate::workspace::read_layout;
 
 /// What was kept as text beside the tables.
-pub(crate) struct KeptWords {
+pub(crate) struct StoredValues {
     pub(crate) mode: Option<String>,
     pub(crate) asking: Option<String>,
     pub(crate) layouts: Vec<(ProjectId, String)>,
@@ -18,7 +18,7 @@ pub(crate) struct KeptWords {
 
 impl World {
     /// The world as it was stored.
-    pub(crate) fn from_loaded(loaded: Loaded, config: &CoreConfig, words: KeptWords) -> World {
+    pub(crate) fn from_loaded(loaded: Loaded, config: &CoreConfig, words: StoredValues) -> World {
         let default = &config.agent.settings.policy.default;
         let mode_word = words.mode.unwrap_or_else(|| default.spelling.to_owned());
         let spoken = [words.asking.as_deref(), Some(&mode_word), Some(default.spelling)];
@@ -41,7 +41,7 @@ impl World {
             viewers: Table::default(),
             last_viewer: ViewerId::new(0),
             desk: None,
-            trail: Default::default(),
+            tab_history: Default::default(),
             window_focus: None,
             layouts: layouts.collect(),
             next_project: loaded.next_project,

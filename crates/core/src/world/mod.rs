@@ -5,10 +5,10 @@
 //! [`Core::adjust`] does the same for what is in memory only: it is given [`memory::InMemory`], through which
 //! nothing that is stored can be changed.
 
-mod doors;
 mod load;
 mod memory;
 mod records;
+mod shared;
 mod shown;
 mod table;
 mod tabs;
@@ -30,13 +30,13 @@ use imbl::{OrdMap, OrdSet};
 use crate::queue::Items;
 use crate::requests::{Parked, Pending};
 use crate::reviews::ReviewTable;
-use crate::seats::{Trail, Viewer};
+use crate::seats::{TabHistory, Viewer};
 use crate::threads::{ClientModes, ThreadState, ThreadTable};
 use crate::workspace::Layout;
 
-pub(crate) use doors::Doors;
-pub(crate) use load::KeptWords;
+pub(crate) use load::StoredValues;
 pub(crate) use records::{Handled, MAX_HANDLED, MAX_KEPT, draw};
+pub(crate) use shared::SharedWorld;
 pub(crate) use table::{Shared, Table};
 pub(crate) use tabs::Tabs;
 pub(crate) use transact::{Tx, Undo};
@@ -59,7 +59,7 @@ pub(crate) struct World {
     pub(crate) terminals: Tabs,
     pub(crate) active: Active,
     /// What was selected before, in memory only.
-    pub(crate) trail: Trail,
+    pub(crate) tab_history: TabHistory,
     /// Who looks, in memory only.
     pub(crate) viewers: Table<ViewerId, Viewer>,
     /// The last number that was given to a viewer.

@@ -93,7 +93,7 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     |tx, n| drop(tx.world.viewers.insert(ViewerId::new(n.into()), samples::viewer(n))),
     |tx, n| tx.world.last_viewer = ViewerId::new(n.into()),
     |tx, n| tx.world.desk = Some(ViewerId::new(n.into())),
-    |tx, n| tx.world.trail.left(Some(TerminalId::new(n.into())), None),
+    |tx, n| tx.world.tab_history.left(Some(TerminalId::new(n.into())), None),
     |tx, n| drop(tx.world.layouts.insert(ProjectId::new(n.into()), Layout::default())),
     |tx, n| {
         tx.world.shown_on.insert(RequestId::new(n.into()), TerminalId::new(n.into()));

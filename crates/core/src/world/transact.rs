@@ -6,7 +6,7 @@ use rookery_model::{Decider, Event, NumberedEvent, ProjectId, Result, TerminalId
 use rookery_store::{Batch, Change, MAX_QUEUED, Ticket};
 
 use super::World;
-use super::doors::Held;
+use super::shared::WorldGuard;
 use crate::clock;
 use crate::core::Core;
 use crate::log::NoticeBody;
@@ -159,7 +159,7 @@ impl Core {
     // What follows is the same for every transaction and is not generic, so that the program has it once.
 
     /// Holds the world, unless the store has too much to do.
-    fn hold_for_change(&self) -> Result<Held<'_>> {
+    fn hold_for_change(&self) -> Result<WorldGuard<'_>> {
         if self.inner.store.queued() >= MAX_QUEUED {
             return Err(rookery_model::Error::busy("the store cannot keep up; try again"));
         }
@@ -167,7 +167,7 @@ impl Core {
     }
 
     /// Puts the changed world in place and hands what was made to the store.
-    fn publish(&self, held: Held<'_>, mut world: World, made: Made) -> Ticket {
+    fn publish(&self, held: WorldGuard<'_>, mut world: World, made: Made) -> Ticket {
         let Made { changes, events, notices, after, visible } = made;
         let at = clock::wall();
         let numbered = events

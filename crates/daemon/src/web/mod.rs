@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rookery_core::{Core, ViewerRights};
-use rookery_dialects::{Parting, Served};
+use rookery_dialects::{CloseReason, Served};
 use rookery_model::{Error, Result};
 use rookery_native::{WebServer, WebWays, WebWork};
 use rookery_web::Assets;
@@ -24,7 +24,7 @@ use crate::homes::Homes;
 
 use listen::Wanted;
 use site::PageSite;
-use sockets::Over;
+use sockets::ShutdownSignal;
 
 /// How long stopping waits for connections to hear of it.
 const FAREWELL: std::time::Duration = std::time::Duration::from_secs(1);
@@ -63,7 +63,7 @@ struct Running {
     config: WebConfig,
     ways: WebWays,
     /// Ended when it is turned off.
-    over: Over,
+    over: ShutdownSignal,
     /// What it runs.
     tasks: TaskTracker,
 }
@@ -114,16 +114,16 @@ impl Web {
     }
 
     /// Turns it off until it is resumed; its visitors are told why.
-    pub async fn pause(&self, why: Parting) -> bool {
+    pub async fn pause(&self, why: CloseReason) -> bool {
         let _turning = self.turning.lock().await;
         self.turn_off(why).await
     }
 
-    async fn turn_off(&self, why: Parting) -> bool {
+    async fn turn_off(&self, why: CloseReason) -> bool {
         let running = self.state.lock().running.take();
         let Some(running) = running else { return false };
         record::remove(&self.homes);
-        self.tell(None);
+        self.report_url(None);
         running.end(why).await;
         true
     }
@@ -189,9 +189,9 @@ impl Web {
         };
         let address = server.local_addr().map_err(|error| Error::failed(error.to_string()))?;
         let ways = listen::ways(address, tls.is_some(), &origins);
-        self.turn_off(Parting::Stopping).await;
+        self.turn_off(CloseReason::Stopping).await;
         record::write(&self.homes, &ways.url);
-        let (over, tasks) = (Over::default(), TaskTracker::new());
+        let (over, tasks) = (ShutdownSignal::default(), TaskTracker::new());
         let serving = sockets::serve_all(server, served.clone(), over.clone(), tasks.clone());
         tasks.spawn(self.attend(serving, address));
         if let Some(certificate) = tls {
@@ -208,7 +208,7 @@ impl Web {
         let ways_now = ways.clone();
         let running = Running { address, wanted, config, ways: ways_now, over, tasks };
         *self.state.lock() = State { running: Some(running), problem: None };
-        self.tell(Some(ways.url.clone()));
+        self.report_url(Some(ways.url.clone()));
         Ok((wanted, ways))
     }
 
@@ -217,7 +217,7 @@ impl Web {
     async fn make_room(&self, address: SocketAddr) -> bool {
         let is_there = |running: &Running| running.address.port() == address.port();
         let is_in_the_way = self.state.lock().running.as_ref().is_some_and(is_there);
-        is_in_the_way && self.turn_off(Parting::Restarting).await
+        is_in_the_way && self.turn_off(CloseReason::Restarting).await
     }
 
     /// Serves to the end; one that comes by itself is noted.
@@ -241,7 +241,7 @@ impl Web {
     }
 
     /// Tells all who look where the page is.
-    fn tell(&self, url: Option<String>) {
+    fn report_url(&self, url: Option<String>) {
         if let Some((core, _)) = self.served.get() {
             core.seats().set_web(url);
         }
@@ -260,7 +260,7 @@ impl Running {
         is_there && self.wanted.is_plain == wanted.is_plain && self.config == *config
     }
 
-    async fn end(self, why: Parting) {
+    async fn end(self, why: CloseReason) {
         self.over.end(why);
         self.tasks.close();
         if tokio::time::timeout(FAREWELL, self.tasks.wait()).await.is_err() {
@@ -271,7 +271,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.over.end(Parting::Stopping);
+        self.over.end(CloseReason::Stopping);
     }
 }
 
@@ -282,7 +282,7 @@ impl WebServer for Web {
 
     fn stop(&self) -> WebWork<'_, bool> {
         Box::pin(async move {
-            let was_on = self.pause(Parting::Stopping).await;
+            let was_on = self.pause(CloseReason::Stopping).await;
             self.state.lock().problem = None;
             if let Some((core, _)) = self.served.get() {
                 core.devices().keep_server(None).await?;

@@ -157,7 +157,7 @@ impl PageSite {
         self.entry.welcome(&visitor);
         let build = self.assets.build();
         let rights = device.rights.word();
-        Ok(said(200, &json!({ "name": device.name, "rights": rights, "build": build })))
+        Ok(json_answer(200, &json!({ "name": device.name, "rights": rights, "build": build })))
     }
 
     async fn pair(&self, request: &Request) -> Result<Answer, Answer> {
@@ -170,7 +170,7 @@ impl PageSite {
         let visitor = self.entry.judge(request, Purpose::Post)?;
         let Pair { code, name } = read(request)?;
         if peer::is_agent(&self.core, request).await {
-            return Err(said(403, &json!({ "error": AGENTS.trim_end() })));
+            return Err(json_answer(403, &json!({ "error": AGENTS.trim_end() })));
         }
         let place = peer::place(request).await;
         match self.core.devices().redeem(&code, &name, place).await {
@@ -178,11 +178,11 @@ impl PageSite {
                 let cookie = visitor.cookie(credential.expose(), COOKIE_LIFE);
                 let rights = device.rights.word();
                 let answer = json!({ "id": device.id, "name": device.name, "rights": rights });
-                Ok(said(200, &answer).with("Set-Cookie", cookie))
+                Ok(json_answer(200, &answer).with("Set-Cookie", cookie))
             }
             Err(Unpaired::Wrong) => {
                 let why = "this code is wrong, was used, or is no longer valid";
-                Err(said(401, &json!({ "error": why })))
+                Err(json_answer(401, &json!({ "error": why })))
             }
             Err(Unpaired::Failed(error)) => {
                 let status = match error.kind() {
@@ -190,7 +190,10 @@ impl PageSite {
                     ErrorKind::Busy => 503,
                     _ => 500,
                 };
-                Err(said(status, &json!({ "error": error.message(), "field": error.field() })))
+                Err(json_answer(
+                    status,
+                    &json!({ "error": error.message(), "field": error.field() }),
+                ))
             }
         }
     }
@@ -203,8 +206,8 @@ impl PageSite {
             visitor.credentials.iter().filter_map(|it| self.core.devices().find(it.0));
         let Some(device) = devices.next() else { return Err(self.stranger(&visitor)) };
         let revoked = self.core.devices().revoke(&device.id).await;
-        revoked.map_err(|error| said(500, &json!({ "error": error.message() })))?;
-        Ok(said(200, &json!({})).with("Set-Cookie", visitor.cookie("", 0)))
+        revoked.map_err(|error| json_answer(500, &json!({ "error": error.message() })))?;
+        Ok(json_answer(200, &json!({})).with("Set-Cookie", visitor.cookie("", 0)))
     }
 
     /// The answer to a visitor that is no device. A browser forgets what was revoked; other daemons of this
@@ -228,11 +231,14 @@ fn read<T: for<'de> Deserialize<'de>>(request: &Request) -> Result<T, Answer> {
     }
     serde_json::from_slice(&request.body).map_err(|error| {
         let field = "body";
-        said(400, &json!({ "error": format!("cannot read the body: {error}"), "field": field }))
+        json_answer(
+            400,
+            &json!({ "error": format!("cannot read the body: {error}"), "field": field }),
+        )
     })
 }
 
-fn said(status: u16, body: &serde_json::Value) -> Answer {
+fn json_answer(status: u16, body: &serde_json::Value) -> Answer {
     fresh(Answer::new(status, "application/json", body.to_string()))
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rookery_core::{Parting as Parted, ViewerRights, Visit};
-use rookery_dialects::{Parting, Served};
+use rookery_core::{CloseReason as Parted, ViewerRights, Visit};
+use rookery_dialects::{CloseReason, Served};
 use rookery_model::{Caller, Standing};
 use rookery_wire::rights::Needs;
 use rookery_wire::transport::http::Server;
@@ -21,21 +21,21 @@ const PING: Duration = Duration::from_secs(20);
 
 /// That the server ends, and why; clones hear of the same end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Over {
+pub(super) struct ShutdownSignal {
     token: CancellationToken,
-    why: Arc<OnceLock<Parting>>,
+    why: Arc<OnceLock<CloseReason>>,
 }
 
-impl Over {
+impl ShutdownSignal {
     /// It ends now, for the first reason that is given.
-    pub(super) fn end(&self, why: Parting) {
+    pub(super) fn end(&self, why: CloseReason) {
         let _ = self.why.set(why);
         self.token.cancel();
     }
 
-    pub(super) async fn wait(&self) -> Parting {
+    pub(super) async fn wait(&self) -> CloseReason {
         self.token.cancelled().await;
-        self.why.get().copied().unwrap_or(Parting::Stopping)
+        self.why.get().copied().unwrap_or(CloseReason::Stopping)
     }
 }
 
@@ -43,7 +43,7 @@ impl Over {
 pub(super) async fn serve_all(
     mut server: Server<PageSite>,
     served: Served,
-    over: Over,
+    over: ShutdownSignal,
     tasks: TaskTracker,
 ) -> Option<std::io::Error> {
     loop {
@@ -60,7 +60,7 @@ pub(super) async fn serve_all(
     }
 }
 
-async fn serve(socket: Socket, visit: Visit, served: Served, over: Over) {
+async fn serve(socket: Socket, visit: Visit, served: Served, over: ShutdownSignal) {
     let device = &visit.device;
     let caller = Caller {
         // The person carried a code to it, and no agent is at the other end.
@@ -77,9 +77,9 @@ async fn serve(socket: Socket, visit: Visit, served: Served, over: Over) {
     };
     let parting = async {
         tokio::select! {
-            why = visit.parted() => match why {
-                Parted::Revoked => Parting::Revoked,
-                Parted::Replaced => Parting::Replaced,
+            why = visit.closed() => match why {
+                Parted::Revoked => CloseReason::Revoked,
+                Parted::Replaced => CloseReason::Replaced,
             },
             why = over.wait() => why,
         }

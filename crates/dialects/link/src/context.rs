@@ -14,7 +14,7 @@ use rookery_view::link::Bye;
 
 /// Why a connection has to end that its peer did not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parting {
+pub enum CloseReason {
     /// The server that it came to stops.
     Stopping,
     /// The same, and another daemon takes its place.
@@ -59,12 +59,12 @@ impl Cx {
     }
 
     /// Ends the connection: its viewer, if there is one, is told why.
-    pub fn part(&self, why: Parting) {
+    pub fn part(&self, why: CloseReason) {
         let bye = match why {
-            Parting::Stopping => Bye::Stopping,
-            Parting::Restarting => Bye::Restarting,
-            Parting::Revoked => Bye::Revoked,
-            Parting::Replaced => Bye::Replaced,
+            CloseReason::Stopping => Bye::Stopping,
+            CloseReason::Restarting => Bye::Restarting,
+            CloseReason::Revoked => Bye::Revoked,
+            CloseReason::Replaced => Bye::Replaced,
         };
         self.session.part(bye);
         if self.session.opened().is_none() {

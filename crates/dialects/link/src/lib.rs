@@ -16,7 +16,7 @@ mod session;
 
 use rookery_wire::{method, rpc::Method};
 
-pub use context::{Cx, Parting};
+pub use context::{CloseReason, Cx};
 pub use errors::{Error, code, refused};
 pub use session::notice_of;
 

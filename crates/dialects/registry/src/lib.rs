@@ -22,7 +22,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 pub use ops::Op;
-pub use served::{Listeners, Parting, Served};
+pub use served::{CloseReason, Listeners, Served};
 
 /// A connection, whatever carries it.
 pub type Stream = Box<dyn Transport>;

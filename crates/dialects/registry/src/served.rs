@@ -40,7 +40,7 @@ pub struct Served {
 
 /// Why the daemon ends a connection of a face elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parting {
+pub enum CloseReason {
     /// The server that it came to stops.
     Stopping,
     /// The same, and another daemon takes its place.
@@ -192,7 +192,7 @@ impl Served {
         framing: impl Framing,
         device: &str,
         most: Needs,
-        parting: impl Future<Output = Parting>,
+        parting: impl Future<Output = CloseReason>,
     ) -> Outcome {
         let options = Options { linger: REMOTE_LINGER, ..Options::default() };
         let viewer = OnceLock::new();
@@ -209,10 +209,10 @@ impl Served {
             why = &mut parting => {
                 if let Some(viewer) = viewer.get() {
                     viewer.part(match why {
-                        Parting::Stopping => link::Parting::Stopping,
-                        Parting::Restarting => link::Parting::Restarting,
-                        Parting::Revoked => link::Parting::Revoked,
-                        Parting::Replaced => link::Parting::Replaced,
+                        CloseReason::Stopping => link::CloseReason::Stopping,
+                        CloseReason::Restarting => link::CloseReason::Restarting,
+                        CloseReason::Revoked => link::CloseReason::Revoked,
+                        CloseReason::Replaced => link::CloseReason::Replaced,
                     });
                 }
             }

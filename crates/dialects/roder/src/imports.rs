@@ -108,30 +108,30 @@ pub(crate) fn notification(
     match change {
         ImportChange::Detected(found) => {
             let ImportScan { workspace, items, errors } = scan(found);
-            told(name::DETECTED, ImportsDetected { workspace, items, errors, timestamp })
+            notice_of(name::DETECTED, ImportsDetected { workspace, items, errors, timestamp })
         }
         ImportChange::Previewed(shown) => {
-            told(name::PREVIEWED, ImportPreviewed { item: item(shown), timestamp })
+            notice_of(name::PREVIEWED, ImportPreviewed { item: item(shown), timestamp })
         }
         ImportChange::Enabled(enabled, decided) => {
             let (item, decision) = (item(enabled), decision(decided));
-            told(name::ENABLED, ImportEnabled { item, decision, timestamp })
+            notice_of(name::ENABLED, ImportEnabled { item, decision, timestamp })
         }
         ImportChange::Disabled(decided) => {
             let (item_id, decision) = (decided.item_id.clone(), decision(decided));
-            told(name::DISABLED, ImportDisabled { item_id, decision, timestamp })
+            notice_of(name::DISABLED, ImportDisabled { item_id, decision, timestamp })
         }
         ImportChange::Stale { item: stale, previous_hash } => {
             let (item, previous_hash) = (item(stale), previous_hash.clone());
-            told(name::STALE, ImportStale { item, previous_hash, timestamp })
+            notice_of(name::STALE, ImportStale { item, previous_hash, timestamp })
         }
         ImportChange::Failed { item, path, message } => {
             let error = ImportError { path: path.clone(), message: message.clone() };
-            told(name::FAILED, ImportFailed { item_id: Some(item.clone()), error, timestamp })
+            notice_of(name::FAILED, ImportFailed { item_id: Some(item.clone()), error, timestamp })
         }
     }
 }
 
-fn told(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
+fn notice_of(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
     (name, serde_json::to_value(params).unwrap_or_default())
 }

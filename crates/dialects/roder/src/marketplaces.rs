@@ -242,20 +242,21 @@ pub(crate) fn notification(
     use core::MarketplaceChange;
     let timestamp = show::time(at);
     match change {
-        MarketplaceChange::Updated(changed) => {
-            told(name::UPDATED, MarketplaceUpdated { marketplace: marketplace(changed), timestamp })
-        }
+        MarketplaceChange::Updated(changed) => notice_of(
+            name::UPDATED,
+            MarketplaceUpdated { marketplace: marketplace(changed), timestamp },
+        ),
         MarketplaceChange::Installed(plugin) => {
-            told(name::INSTALLED, PluginInstalled { plugin: installed(plugin), timestamp })
+            notice_of(name::INSTALLED, PluginInstalled { plugin: installed(plugin), timestamp })
         }
         MarketplaceChange::Plugin { key, state, plugin } => {
             let plugin = plugin.as_deref().map(installed);
             let (variant_key, state) = (key.clone(), install_state(*state));
-            told(name::CHANGED, PluginChanged { plugin, variant_key, state, timestamp })
+            notice_of(name::CHANGED, PluginChanged { plugin, variant_key, state, timestamp })
         }
     }
 }
 
-fn told(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
+fn notice_of(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
     (name, serde_json::to_value(params).unwrap_or_default())
 }

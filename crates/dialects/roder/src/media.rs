@@ -94,16 +94,16 @@ pub(crate) fn notification(
         MediaArtifactCreated { thread_id, turn_id, artifact: artifact(cx, made), timestamp }
     };
     match change {
-        MediaChange::Created(made) => told(name::CREATED, created(made, timestamp)),
-        MediaChange::Updated(made) => told(name::UPDATED, created(made, timestamp)),
+        MediaChange::Created(made) => notice_of(name::CREATED, created(made, timestamp)),
+        MediaChange::Updated(made) => notice_of(name::UPDATED, created(made, timestamp)),
         MediaChange::Deleted(id) => {
-            told(name::DELETED, MediaArtifactDeleted { artifact_id: id.clone(), timestamp })
+            notice_of(name::DELETED, MediaArtifactDeleted { artifact_id: id.clone(), timestamp })
         }
         MediaChange::PreviewReady(made, shown) => {
             let (thread_id, turn_id) = place(made);
             let preview = preview(cx, shown);
             let ready = MediaPreviewReady { thread_id, turn_id, preview, timestamp };
-            told(name::PREVIEW_READY, ready)
+            notice_of(name::PREVIEW_READY, ready)
         }
     }
 }
@@ -115,6 +115,6 @@ fn place(artifact: &media::Artifact) -> (String, String) {
     (thread.unwrap_or_default(), turn.unwrap_or_default())
 }
 
-fn told(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
+fn notice_of(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
     (name, serde_json::to_value(params).unwrap_or_default())
 }

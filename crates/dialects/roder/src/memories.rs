@@ -78,31 +78,37 @@ pub(crate) fn notification(
     let timestamp = show::time(at);
     match change {
         MemoryChange::Saved(memory) => {
-            told(name::SAVED, MemorySaved { memory: record(memory), timestamp })
+            notice_of(name::SAVED, MemorySaved { memory: record(memory), timestamp })
         }
         MemoryChange::Updated(memory) => {
-            told(name::UPDATED, MemorySaved { memory: record(memory), timestamp })
+            notice_of(name::UPDATED, MemorySaved { memory: record(memory), timestamp })
         }
         MemoryChange::Deleted(id) => {
-            told(name::DELETED, MemoryDeleted { memory_id: id.clone(), timestamp })
+            notice_of(name::DELETED, MemoryDeleted { memory_id: id.clone(), timestamp })
         }
         MemoryChange::Queried { scope: of, query, count } => {
             let (scope, query) = (of.as_ref().map(scope), query.clone());
-            told(name::QUERIED, MemoryQueried { scope, query, result_count: *count, timestamp })
+            notice_of(
+                name::QUERIED,
+                MemoryQueried { scope, query, result_count: *count, timestamp },
+            )
         }
         MemoryChange::Recalled { thread, turn, citations } => {
             let citations = citations.iter().map(citation).collect();
             let (thread_id, turn_id) = (thread.to_string(), turn.to_string());
             let ready = MemoryRecallReady { thread_id, turn_id, citations, timestamp };
-            told(name::RECALL_READY, ready)
+            notice_of(name::RECALL_READY, ready)
         }
         MemoryChange::ProviderChanged(choice) => {
             let changed = MemoryProviderChanged { provider: selection(choice), timestamp };
-            told(name::PROVIDER_CHANGED, changed)
+            notice_of(name::PROVIDER_CHANGED, changed)
         }
         MemoryChange::ReembedQueued(choice) => {
             let provider = selection(choice);
-            told(name::REEMBED_QUEUED, MemoryReembedQueued { scope: None, provider, timestamp })
+            notice_of(
+                name::REEMBED_QUEUED,
+                MemoryReembedQueued { scope: None, provider, timestamp },
+            )
         }
         MemoryChange::Observed { thread, turn, memory } => {
             let recorded = MemoryObservationRecorded {
@@ -111,12 +117,12 @@ pub(crate) fn notification(
                 memory_id: memory.clone(),
                 timestamp,
             };
-            told(name::OBSERVATION_RECORDED, recorded)
+            notice_of(name::OBSERVATION_RECORDED, recorded)
         }
     }
 }
 
-fn told(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
+fn notice_of(name: &'static str, params: impl Serialize) -> (&'static str, Value) {
     let params = serde_json::to_value(DeepDual(params));
     (name, params.unwrap_or_default())
 }

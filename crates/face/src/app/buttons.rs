@@ -288,14 +288,14 @@ mod tests {
     use rookery_view::link::{Card, InboxRow, ItemKind, Rights, Scene, ThreadItem, ThreadShown};
 
     use super::*;
-    use crate::app::Surroundings;
+    use crate::app::Environment;
     use crate::picture::fixed::Fixed;
 
     /// A thread with two requests that wait, in an app that may do everything.
     fn thread() -> (Fixed, App) {
         let page = Some(Page::Thread { thread: "t".to_owned() });
         let fixed = Fixed { scene: Scene { page, ..Scene::default() }, ..Fixed::default() };
-        let mut app = App::new((80, 24), Surroundings { is_window: true, ..Default::default() });
+        let mut app = App::new((80, 24), Environment { is_window: true, ..Default::default() });
         app.rights = Rights::Full;
         app.settings.guard = 0;
         app.pages.thread.begin("t");
@@ -391,7 +391,7 @@ mod tests {
     fn what_is_begun_elsewhere_is_left_when_a_page_is_gone_to_and_kept() {
         let fixed = Fixed::default();
         let cx = Cx { picture: &fixed, now: 10, wall: 0 };
-        let mut app = App::new((80, 24), Surroundings::default());
+        let mut app = App::new((80, 24), Environment::default());
         app.press_button(&cx, Button::Thread);
         assert!(app.pages.new_thread.is_open);
         app.key(&cx, &key("x").unwrap());
@@ -411,7 +411,7 @@ mod tests {
         fixed.scene.inbox =
             Some(rookery_view::link::Inbox { rows: vec![row], ..Default::default() });
         let cx = Cx { picture: &fixed, now: 10, wall: 0 };
-        let mut app = App::new((80, 24), Surroundings::default());
+        let mut app = App::new((80, 24), Environment::default());
         app.rights = Rights::Full;
         app.click_row(&cx, 0, 1);
         app.take_effects();

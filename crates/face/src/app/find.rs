@@ -168,7 +168,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Surroundings;
+    use crate::app::Environment;
 
     fn found(row: u64) -> Found {
         Found { epoch: 1, matches: vec![(row, 0, 2)], total: 1, more: true }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_arrives_before_the_reply_is_of_the_search_before() {
-        let mut app = App::new((80, 24), Surroundings::default());
+        let mut app = App::new((80, 24), Environment::default());
         app.find = Some(FindBar { is_waiting: true, ..FindBar::new(1) });
         app.found_more(1, &found(7));
         assert!(app.find.as_ref().unwrap().matches.is_empty());

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_link_is_asked_for_once_and_stays_while_the_pointer_is_over_it() {
-        let mut app = App::new((80, 24), crate::app::Surroundings::default());
+        let mut app = App::new((80, 24), crate::app::Environment::default());
         let over = |col| Some((3, (7, col)));
         assert!(!app.point_at_link(over(4)));
         app.point_at_link(over(5));

@@ -100,7 +100,7 @@ pub struct Drawn {
 
 /// What is known of the surrounding, and does not change.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct Environment {
     /// Whether the terminal shows UTF-8.
     pub utf8: bool,
     /// One column of text.
@@ -130,7 +130,7 @@ pub struct App {
     /// Keys.
     pub keymap: Keymap,
     /// The surrounding.
-    pub around: Surroundings,
+    pub around: Environment,
     /// Columns and rows of the outer terminal.
     pub size: (u16, u16),
     /// A message in the status line, until the next key.
@@ -232,7 +232,7 @@ impl Selection {
 
 impl App {
     /// The state before anything is known.
-    pub fn new(size: (u16, u16), around: Surroundings) -> App {
+    pub fn new(size: (u16, u16), around: Environment) -> App {
         App {
             rights: Rights::Look,
             settings: Settings::default(),
@@ -348,7 +348,7 @@ impl App {
     }
 
     /// Tells the daemon the room for panes, if that changed.
-    pub fn tell_room(&mut self, room: link::Size, is_single: bool) {
+    pub fn set_room(&mut self, room: link::Size, is_single: bool) {
         if self.room == Some(room) && self.is_single == is_single {
             return;
         }

@@ -57,7 +57,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Surroundings;
+    use crate::app::Environment;
 
     fn notice(id: u64) -> Notice {
         Notice::New(NewNotice {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_few_are_shown_for_a_while_or_until_they_are_settled() {
-        let mut app = App::new((80, 24), Surroundings::default());
+        let mut app = App::new((80, 24), Environment::default());
         for id in 1..=4 {
             app.notices(&[notice(id)], id * 100);
         }
@@ -89,7 +89,7 @@ mod tests {
         app.end_toasts(400 + SHOWN);
         assert_eq!(app.next_toast_end(), None);
         let mut window =
-            App::new((80, 24), Surroundings { is_window: true, ..Surroundings::default() });
+            App::new((80, 24), Environment { is_window: true, ..Environment::default() });
         window.notices(&[notice(1)], 0);
         assert!(window.toasts().is_empty(), "a window has its own");
     }

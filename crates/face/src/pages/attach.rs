@@ -53,7 +53,7 @@ mod tests {
     use rookery_view::link::{Rights, Scene, method};
 
     use super::*;
-    use crate::app::{Effect, Surroundings};
+    use crate::app::{Effect, Environment};
     use crate::picture::fixed::Fixed;
 
     fn image(name: &str, size: usize) -> Attached {
@@ -76,7 +76,7 @@ mod tests {
         let page = Some(Page::Thread { thread: "t".to_owned() });
         let fixed = Fixed { scene: Scene { page, ..Scene::default() }, ..Fixed::default() };
         let cx = Cx { picture: &fixed, now: 10, wall: 0 };
-        let mut app = App::new((80, 24), Surroundings::default());
+        let mut app = App::new((80, 24), Environment::default());
         app.rights = Rights::Full;
         app.pages.thread.begin("t");
         app.take_effects();

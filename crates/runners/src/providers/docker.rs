@@ -12,12 +12,12 @@ use crate::RunnerError;
 use crate::config::Fields;
 use crate::local::{LocalRoot, Run, below, run};
 use crate::provider::{
-    Capabilities, InTerminals, MountSupport, Opening, Provider, Whereabouts, has_program,
+    Capabilities, InTerminals, Location, MountSupport, Opening, Provider, has_program,
 };
 use crate::replies;
 use crate::session::{
-    Command, CommandEnd, Entry, How, Port, Session, SessionInfo, Snapshot, TerminalLaunch, Work,
-    Wrapped, command_id, unsupported,
+    Command, CommandEnd, Entry, ExitCause, Port, Session, SessionInfo, Snapshot, TerminalLaunch,
+    Work, Wrapped, command_id, unsupported,
 };
 
 const ID: &str = "docker";
@@ -54,7 +54,7 @@ pub(crate) const PROVIDER: Provider = Provider {
     members: &["image", "root", "ports"],
     secrets: &[],
     has_default_workspace: true,
-    whereabouts: Whereabouts::FilesHere,
+    whereabouts: Location::FilesHere,
     makes_place: true,
     programs: |_| Vec::new(),
     check: |config| Settings::read(config).map(drop),
@@ -132,8 +132,8 @@ impl Client {
         let arguments = arguments.into_iter().map(Into::into).collect();
         let end = run(self.run(arguments, &[]), command, || std::future::ready(())).await?;
         match (end.how, end.exit_code) {
-            (How::Exited, Some(0)) => Ok(String::from_utf8_lossy(&end.stdout).into_owned()),
-            (How::TimedOut, _) => Err(RunnerError::failed("docker took too long")),
+            (ExitCause::Exited, Some(0)) => Ok(String::from_utf8_lossy(&end.stdout).into_owned()),
+            (ExitCause::TimedOut, _) => Err(RunnerError::failed("docker took too long")),
             _ => {
                 let said = String::from_utf8_lossy(&end.stderr);
                 let last = said.lines().rfind(|line| !line.trim().is_empty());

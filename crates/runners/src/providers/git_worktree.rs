@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use super::unix_local::Local;
 use crate::RunnerError;
 use crate::config::Fields;
-use crate::local::{Here, LocalRoot, blocking};
+use crate::local::{LocalRoot, LocalSession, blocking};
 use crate::provider::{
-    Capabilities, InTerminals, MountSupport, Opening, Provider, Whereabouts, has_program,
+    Capabilities, InTerminals, Location, MountSupport, Opening, Provider, has_program,
 };
 use crate::session::{
-    Command, CommandEnd, Entry, How, Port, Session, SessionInfo, Snapshot, TerminalLaunch, Work,
-    Wrapped,
+    Command, CommandEnd, Entry, ExitCause, Port, Session, SessionInfo, Snapshot, TerminalLaunch,
+    Work, Wrapped,
 };
 
 const ID: &str = "git-worktree";
@@ -52,7 +52,7 @@ pub(crate) const PROVIDER: Provider = Provider {
     members: &["repo", "name", "base_ref", "base_dir", "setup", "copy"],
     secrets: &[],
     has_default_workspace: true,
-    whereabouts: Whereabouts::Here,
+    whereabouts: Location::Here,
     makes_place: true,
     programs: |config| {
         let lines = Settings::read(config).map(|settings| settings.setup).unwrap_or_default();
@@ -169,7 +169,7 @@ async fn session(
         runs_here: true,
         metadata,
     };
-    let here = Here::new(root, &opening);
+    let here = LocalSession::new(root, &opening);
     Ok(Arc::new(Worktree { local: Local { info, here }, tree }))
 }
 
@@ -229,14 +229,14 @@ async fn prepare(
             Err(error) => return Err(error),
         }
     }
-    let mut here = Here::new(target, opening);
+    let mut here = LocalSession::new(target, opening);
     here.env.push(("ROOKERY_WORKTREE".into(), path.into()));
     here.env.push(("ROOKERY_SOURCE_TREE".into(), repo.top().into()));
     for line in &settings.setup {
         let mut command = Command::new(["/bin/sh", "-c", line]);
         command.timeout = Some(SETUP_LIMIT);
         let end = here.exec(command).await?;
-        if (end.how, end.exit_code) != (How::Exited, Some(0)) {
+        if (end.how, end.exit_code) != (ExitCause::Exited, Some(0)) {
             let said = String::from_utf8_lossy(&end.stderr);
             let said = said.lines().last().unwrap_or("it failed").to_owned();
             return Err(RunnerError::failed(format!("setup command {line:?} failed: {said}")));

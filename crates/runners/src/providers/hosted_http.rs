@@ -17,12 +17,12 @@ use crate::RunnerError;
 use crate::artifacts::Artifact;
 use crate::config::Fields;
 use crate::local::below;
-use crate::provider::{Capabilities, InTerminals, MountSupport, Opening, Provider, Whereabouts};
+use crate::provider::{Capabilities, InTerminals, Location, MountSupport, Opening, Provider};
 use crate::replies::{
     self, ArtifactAnswer, CommandAnswer, PortAnswer, SessionAnswer, SnapshotAnswer, SnapshotShape,
 };
 use crate::session::{
-    Chunk, Command, CommandEnd, Entry, How, Port, Session, SessionInfo, Snapshot, Stream,
+    Chunk, Command, CommandEnd, Entry, ExitCause, Port, Session, SessionInfo, Snapshot, Stream,
     TerminalLaunch, Work, Wrapped, command_id, unsupported,
 };
 
@@ -60,7 +60,7 @@ pub(crate) const PROVIDER: Provider = Provider {
     members: &["base_url", "token", "token_env"],
     secrets: &["token"],
     has_default_workspace: false,
-    whereabouts: Whereabouts::Away,
+    whereabouts: Location::Away,
     makes_place: false,
     programs: |_| Vec::new(),
     check: |config| Settings::read(config).map(drop),
@@ -145,7 +145,7 @@ impl Hosted {
         command.output_limit = MAX_ANSWER;
         let end = self.exec(command).await?;
         match (end.how, end.exit_code) {
-            (How::Exited, Some(0)) => Ok(end.stdout),
+            (ExitCause::Exited, Some(0)) => Ok(end.stdout),
             _ => {
                 let said = String::from_utf8_lossy(&end.stderr).into_owned();
                 let last = said.lines().last().unwrap_or("it failed").trim().to_owned();
@@ -210,9 +210,9 @@ impl Session for Hosted {
             };
             let (how, answer) = tokio::select! {
                 biased;
-                () = command.cancel.cancelled() => (How::Cancelled, None),
-                answer = asked => (How::Exited, Some(answer)),
-                () = late => (How::TimedOut, None),
+                () = command.cancel.cancelled() => (ExitCause::Cancelled, None),
+                answer = asked => (ExitCause::Exited, Some(answer)),
+                () = late => (ExitCause::TimedOut, None),
             };
             guard.done();
             let Some(answer) = answer else {

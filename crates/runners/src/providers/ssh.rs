@@ -24,11 +24,11 @@ use crate::RunnerError;
 use crate::config::Fields;
 use crate::local::{below, blocking, run};
 use crate::provider::{
-    Capabilities, InTerminals, MountSupport, Opening, Provider, Whereabouts, has_program,
+    Capabilities, InTerminals, Location, MountSupport, Opening, Provider, has_program,
 };
 use crate::replies;
 use crate::session::{
-    Chunk, Command, CommandEnd, Entry, How, Port, Session, SessionInfo, Snapshot, Stream,
+    Chunk, Command, CommandEnd, Entry, ExitCause, Port, Session, SessionInfo, Snapshot, Stream,
     TerminalLaunch, Work, Wrapped, command_id, unsupported,
 };
 use connect::{Client, Settings, greet};
@@ -69,7 +69,7 @@ pub(crate) const PROVIDER: Provider = Provider {
     members: &["host", "user", "port", "root", "identity", "ssh_command", "options"],
     secrets: &[],
     has_default_workspace: false,
-    whereabouts: Whereabouts::Away,
+    whereabouts: Location::Away,
     makes_place: false,
     programs: connect::programs,
     check: |config| Settings::read(config).map(drop),
@@ -181,7 +181,7 @@ impl Ssh {
         let mut command = Command::new(Vec::<String>::new());
         command.timeout = Some(FILE_LIMIT);
         let end = run(self.client.run(argv), command, || std::future::ready(())).await?;
-        if (end.how, end.exit_code) == (How::Exited, Some(0)) {
+        if (end.how, end.exit_code) == (ExitCause::Exited, Some(0)) {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&end.stderr);
@@ -227,7 +227,7 @@ impl Ssh {
         let end = run(self.client.run(argv), command, || std::future::ready(())).await?;
         let size = writing.await.map_err(|_| RunnerError::failed("the runtime is ending"))??;
         match (end.how, end.exit_code) {
-            (How::Exited, Some(0)) => Ok(size),
+            (ExitCause::Exited, Some(0)) => Ok(size),
             _ => Err(RunnerError::failed("the snapshot was cut off")),
         }
     }

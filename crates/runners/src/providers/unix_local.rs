@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::RunnerError;
 use crate::config::Fields;
-use crate::local::{Here, LocalRoot};
-use crate::provider::{Capabilities, InTerminals, MountSupport, Opening, Provider, Whereabouts};
+use crate::local::{LocalRoot, LocalSession};
+use crate::provider::{Capabilities, InTerminals, Location, MountSupport, Opening, Provider};
 use crate::session::{
     Command, CommandEnd, Entry, Port, Session, SessionInfo, Snapshot, TerminalLaunch, Work,
     Wrapped, unsupported,
@@ -36,7 +36,7 @@ pub(crate) const PROVIDER: Provider = Provider {
     members: &["root"],
     secrets: &[],
     has_default_workspace: false,
-    whereabouts: Whereabouts::Here,
+    whereabouts: Location::Here,
     makes_place: false,
     programs: |_| Vec::new(),
     check: |config| Fields::new(config)?.path("root").map(drop),
@@ -55,14 +55,14 @@ async fn open(opening: Opening) -> Result<Arc<dyn Session>, RunnerError> {
         runs_here: true,
         metadata: json!({"root": root.path()}),
     };
-    let here = Here::new(root, &opening);
+    let here = LocalSession::new(root, &opening);
     Ok(Arc::new(Local { info, here }))
 }
 
 /// A session in a directory of this machine; others add to it what they make of that directory.
 pub(crate) struct Local {
     pub(crate) info: SessionInfo,
-    pub(crate) here: Here,
+    pub(crate) here: LocalSession,
 }
 
 impl Session for Local {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Accounts;
 use crate::browser::{self, Proof, Visitor};
 use crate::config::Ready;
-use crate::device::{self, Answer, Code, Next, Over, Questions};
+use crate::device::{self, Answer, Code, FlowEnd, Next, Questions};
 use crate::discovery::{DeviceAuth, DeviceEndpoint, Endpoints};
 use crate::error::Error;
 use crate::exchange::{self, Claim, Fault};
@@ -66,13 +66,13 @@ impl Talk<'_> {
             match questions.take(ask().await) {
                 Next::Wait => {}
                 Next::Done(given) => return Ok(given),
-                Next::Over(over) => {
+                Next::FlowEnd(over) => {
                     return Err(match over {
-                        Over::Denied => Error::Denied,
-                        Over::Expired => Error::Expired,
-                        Over::Refused(reason) => Error::Refused { account, reason },
-                        Over::Away(reason) => Error::Unreachable { account, reason },
-                        Over::Wrong(reason) => Error::Issuer { account, reason },
+                        FlowEnd::Denied => Error::Denied,
+                        FlowEnd::Expired => Error::Expired,
+                        FlowEnd::Refused(reason) => Error::Refused { account, reason },
+                        FlowEnd::Away(reason) => Error::Unreachable { account, reason },
+                        FlowEnd::Wrong(reason) => Error::Issuer { account, reason },
                     });
                 }
             }

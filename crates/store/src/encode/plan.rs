@@ -95,7 +95,7 @@ impl<'a> PlanJson<'a> {
             markdown,
             steps,
             rewrites,
-            unheard,
+            undelivered,
             updated_at,
         } = plan;
         let step = |step: &'a model::ReviewedStep| StepJson {
@@ -117,7 +117,7 @@ impl<'a> PlanJson<'a> {
             markdown: markdown.into(),
             steps: steps.iter().map(step).collect(),
             rewrites: rewrites.iter().map(rewrite).collect(),
-            unheard: unheard.iter().map(Cow::from).collect(),
+            unheard: undelivered.iter().map(Cow::from).collect(),
             updated_at: updated_at.as_micros(),
         }
     }
@@ -142,7 +142,7 @@ impl<'a> PlanJson<'a> {
             markdown: self.markdown.into_owned(),
             steps: self.steps.into_iter().map(step).collect(),
             rewrites: self.rewrites.into_iter().map(rewrite).collect(),
-            unheard: self.unheard.into_iter().map(Cow::into_owned).collect(),
+            undelivered: self.unheard.into_iter().map(Cow::into_owned).collect(),
             updated_at: model::Timestamp::from_micros(self.updated_at),
         })
     }

@@ -19,7 +19,7 @@ const CHECKED_SIZE: u64 = 64 << 20;
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Why a database was not opened.
-enum Trouble {
+enum OpenError {
     Damaged(String),
     Stop(StoreError),
 }
@@ -32,28 +32,28 @@ pub(super) fn file(path: &Path) -> Result<(Connection, Option<String>), StoreErr
     }
     match open_file(path) {
         Ok(connection) => Ok((connection, None)),
-        Err(Trouble::Stop(error)) => Err(error),
-        Err(Trouble::Damaged(reason)) => {
+        Err(OpenError::Stop(error)) => Err(error),
+        Err(OpenError::Damaged(reason)) => {
             let aside = set_aside(path).map_err(unusable)?;
             tracing::warn!(reason, aside, "the memories were damaged and are moved aside");
             let opened = open_file(path).map_err(|trouble| match trouble {
-                Trouble::Damaged(reason) => StoreError::unusable(path, reason),
-                Trouble::Stop(error) => error,
+                OpenError::Damaged(reason) => StoreError::unusable(path, reason),
+                OpenError::Stop(error) => error,
             })?;
             Ok((opened, Some(format!("memories could not be read ({reason}): see {aside}"))))
         }
     }
 }
 
-fn open_file(path: &Path) -> Result<Connection, Trouble> {
-    let stop = |error: io::Error| Trouble::Stop(StoreError::unusable(path, error));
+fn open_file(path: &Path) -> Result<Connection, OpenError> {
+    let stop = |error: io::Error| OpenError::Stop(StoreError::unusable(path, error));
     for suffix in ["-wal", "-shm"] {
         if matches!(files::look(&files::beside(path, suffix)).map_err(stop)?, Found::Other) {
-            return Err(Trouble::Damaged("a file beside it is not a regular file".to_owned()));
+            return Err(OpenError::Damaged("a file beside it is not a regular file".to_owned()));
         }
     }
     let length = match files::look(path).map_err(stop)? {
-        Found::Other => return Err(Trouble::Damaged("it is not a regular file".to_owned())),
+        Found::Other => return Err(OpenError::Damaged("it is not a regular file".to_owned())),
         Found::Nothing => {
             files::create_private(path).map_err(stop)?;
             0
@@ -64,21 +64,21 @@ fn open_file(path: &Path) -> Result<Connection, Trouble> {
         }
     };
     let trouble = |error: rusqlite::Error| match is_damage(&error) {
-        true => Trouble::Damaged(error.to_string()),
-        false => Trouble::Stop(StoreError::unusable(path, error)),
+        true => OpenError::Damaged(error.to_string()),
+        false => OpenError::Stop(StoreError::unusable(path, error)),
     };
     let mut connection = connect(path, false).map_err(trouble)?;
     if length > 0 && length < CHECKED_SIZE {
         let said: String =
             connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(trouble)?;
         if said != "ok" {
-            return Err(Trouble::Damaged(said));
+            return Err(OpenError::Damaged(said));
         }
     }
     match schema::format(&connection).map_err(trouble)? {
         Some(found) if found > schema::FORMAT => {
             let (path, known) = (path.to_owned(), schema::FORMAT);
-            return Err(Trouble::Stop(StoreError::TooNew { path, found, known }));
+            return Err(OpenError::Stop(StoreError::TooNew { path, found, known }));
         }
         found => prepare(&mut connection, found.is_none()).map_err(trouble)?,
     }

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use rookery_model::{EventSeq, NumberedEvent, ProjectId, TerminalId};
-use rookery_store::{Batch, Change, Kept, Options, Store, StoreError};
+use rookery_store::{Batch, Change, Options, Store, StoreError, ValueKey};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -313,7 +313,7 @@ fn every_change_is_loaded_again() {
 
 #[test]
 fn kept_values_are_set_replaced_and_removed() {
-    let theme = Kept::Dialect("theme".into());
+    let theme = ValueKey::Dialect("theme".into());
     let dir = scratch();
     let (store, _) = Store::open(dir.path()).unwrap();
     assert_eq!(store.kept(&theme).unwrap(), None);

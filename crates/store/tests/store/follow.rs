@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use rookery_model::{EventSeq, NumberedEvent, TurnStatus};
-use rookery_store::{Batch, Kept, Options, Store, StoreError};
+use rookery_store::{Batch, Options, Store, StoreError, ValueKey};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -118,10 +118,10 @@ fn a_panic_is_contained_and_what_follows_may_commit_again() {
     let (sender, receiver) = mpsc::channel();
     let handle = store.clone();
     let again =
-        move || sender.send(handle.keep(Kept::Dialect("from".into()), Some("after"))).unwrap();
+        move || sender.send(handle.keep(ValueKey::Dialect("from".into()), Some("after"))).unwrap();
     store.commit_then(Batch::default(), Box::new(again)).wait_blocking().unwrap();
     receiver.recv().unwrap().wait_blocking().unwrap();
-    assert_eq!(store.kept(&Kept::Dialect("from".into())).unwrap().as_deref(), Some("after"));
+    assert_eq!(store.kept(&ValueKey::Dialect("from".into())).unwrap().as_deref(), Some("after"));
     assert_eq!(numbers(&store), [1]);
     store.close().unwrap();
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rookery_model::{Event, EventSeq, NumberedEvent, Project, TerminalId};
-use rookery_store::{Batch, Change, Kept, Mask, Store};
+use rookery_store::{Batch, Change, Mask, Store, ValueKey};
 
 use crate::common::{flush, now, project, ring};
 
@@ -79,7 +79,7 @@ fn attack_what_was_saved_without_a_mask_is_hidden_later() {
     store.mask_with(mask());
     flush(&store);
     let begun = Instant::now();
-    while store.kept(&Kept::Masked).unwrap().is_none() {
+    while store.kept(&ValueKey::Masked).unwrap().is_none() {
         assert!(begun.elapsed() < Duration::from_secs(30), "the old rows are never gone through");
         std::thread::yield_now();
     }

@@ -1,7 +1,7 @@
 //! Databases that older versions wrote are brought up to date, with all that is in them.
 
 use rookery_model::{ProjectId, TerminalId};
-use rookery_store::{Kept, Store};
+use rookery_store::{Store, ValueKey};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -76,7 +76,7 @@ fn the_first_format_is_brought_up_to_date() {
     assert_eq!((loaded.next_event.get(), loaded.next_project.get()), (8, 5));
     assert!(loaded.threads.is_empty() && loaded.open_turns.is_empty());
     assert_eq!(numbers(&store), [7]);
-    assert_eq!(store.kept(&Kept::Mode).unwrap().as_deref(), Some("plan"));
+    assert_eq!(store.kept(&ValueKey::Mode).unwrap().as_deref(), Some("plan"));
     store.commit(changes(talk::conversation(1))).wait_blocking().unwrap();
     drop(store);
     assert_eq!(version(dir.path()), 7);

@@ -1,4 +1,4 @@
-//! The engine's handler, wrapped: every operation first lets [`Hand`] see to what would be lost.
+//! The engine's handler, wrapped: every operation first lets [`FeedContext`] see to what would be lost.
 
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{
@@ -8,10 +8,10 @@ use alacritty_terminal::vte::ansi::{
 };
 use unicode_width::UnicodeWidthChar;
 
-use super::hand::Hand;
+use super::context::FeedContext;
 use crate::screen::ScreenEvent;
 
-impl Handler for Hand<'_> {
+impl Handler for FeedContext<'_> {
     fn input(&mut self, c: char) {
         let mut c = c;
         let width = if c.is_ascii() { 1 } else { c.width().unwrap_or(0) };

@@ -4,8 +4,8 @@
 //! region, tab stops, titles, keyboard stacks), moves rows that scroll off into
 //! our own history, and lets watchers look before anything is destroyed.
 
+mod context;
 mod dirty;
-mod hand;
 mod handler;
 mod notifications;
 mod print;
@@ -29,8 +29,8 @@ use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Term, TermMode};
 use alacritty_terminal::vte::ansi::CursorShape as EngineShape;
 
+pub(crate) use context::FeedContext;
 use dirty::Dirty;
-pub(crate) use hand::Hand;
 use notifications::Notification;
 pub(crate) use prompts::Prompts;
 pub(crate) use resize::row_of;

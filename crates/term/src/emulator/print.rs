@@ -10,9 +10,9 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{CharsetIndex, Handler, StandardCharset};
 use unicode_width::UnicodeWidthChar;
 
-use super::Hand;
+use super::FeedContext;
 
-impl Hand<'_> {
+impl FeedContext<'_> {
     /// Plain text in which no escape sequence stands, as the parser's ground state treats it.
     pub(crate) fn text(&mut self, bytes: &[u8]) {
         let mut rest = bytes;

@@ -6,7 +6,7 @@
 
 use alacritty_terminal::vte::ansi::{Attr, Color, Handler, NamedColor, Rgb};
 
-use super::Hand;
+use super::FeedContext;
 
 /// More parameters than this are unusual.
 const MAX_PARAMS: usize = 16;
@@ -30,7 +30,7 @@ const NAMED: [NamedColor; 16] = [
     NamedColor::BrightWhite,
 ];
 
-impl Hand<'_> {
+impl FeedContext<'_> {
     /// Applies the SGR that `bytes` begin with and gives its length, or nothing if it is not an everyday one.
     pub(crate) fn everyday_sgr(&mut self, bytes: &[u8]) -> Option<usize> {
         let body = bytes.strip_prefix(b"\x1b[")?;

@@ -10,7 +10,7 @@ use crate::screen::ScreenEvent;
 
 impl Emulator {
     /// Acts upon what a program said, or passes it on as an event.
-    pub(crate) fn hear(&mut self, osc: Osc) {
+    pub(crate) fn handle_osc(&mut self, osc: Osc) {
         match osc {
             // These belong to the text and are seen to where that is.
             Osc::Link { .. } | Osc::CursorShape(_) => {}

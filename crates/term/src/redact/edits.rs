@@ -47,7 +47,7 @@ pub(super) fn union(mut redactions: Vec<Redaction>, plain: &str) -> Vec<Redactio
 
 /// A stretch of the current text.
 #[derive(Clone, Debug)]
-struct Piece {
+struct Segment {
     len: usize,
     origin: Range<usize>,
     /// `None` for original text. Pieces with the same number are parts of one replacement, whose
@@ -59,13 +59,13 @@ struct Piece {
 #[derive(Debug)]
 pub(super) struct Draft {
     text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<Segment>,
     groups: usize,
 }
 
 impl Draft {
     pub(super) fn new(original: &str) -> Self {
-        let whole = Piece { len: original.len(), origin: 0..original.len(), group: None };
+        let whole = Segment { len: original.len(), origin: 0..original.len(), group: None };
         Self { text: original.to_owned(), pieces: vec![whole], groups: 0 }
     }
 
@@ -95,7 +95,13 @@ impl Draft {
     }
 
     /// Puts a new replacement between `done` and `rest`, joined with every group it cut into.
-    fn insert(&mut self, len: usize, removed: &[Piece], done: &mut Vec<Piece>, rest: &mut Rest) {
+    fn insert(
+        &mut self,
+        len: usize,
+        removed: &[Segment],
+        done: &mut Vec<Segment>,
+        rest: &mut Rest,
+    ) {
         let before = done.last();
         let after = rest.pieces.last();
         let split =
@@ -123,7 +129,7 @@ impl Draft {
                 }
             }
         }
-        done.push(Piece { len, origin, group: Some(group) });
+        done.push(Segment { len, origin, group: Some(group) });
     }
 
     /// The replacements as seen from the original text.
@@ -152,12 +158,12 @@ impl Draft {
 
 /// Pieces not yet looked at, last one first.
 struct Rest {
-    pieces: Vec<Piece>,
+    pieces: Vec<Segment>,
 }
 
 impl Rest {
     /// Moves `len` bytes' worth of pieces to `into`, splitting the last one if need be.
-    fn take(&mut self, mut len: usize, into: &mut Vec<Piece>) {
+    fn take(&mut self, mut len: usize, into: &mut Vec<Segment>) {
         while len > 0 {
             let Some(piece) = self.pieces.pop() else { return };
             if piece.len <= len {
@@ -173,9 +179,9 @@ impl Rest {
     }
 }
 
-fn split(piece: Piece, at: usize) -> (Piece, Piece) {
-    let mut left = Piece { len: at, ..piece.clone() };
-    let mut right = Piece { len: piece.len - at, ..piece };
+fn split(piece: Segment, at: usize) -> (Segment, Segment) {
+    let mut left = Segment { len: at, ..piece.clone() };
+    let mut right = Segment { len: piece.len - at, ..piece };
     if left.group.is_none() {
         left.origin.end = left.origin.start + at;
         right.origin.start = left.origin.end;

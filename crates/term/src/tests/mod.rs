@@ -12,7 +12,7 @@ mod waits;
 
 use std::time::Duration;
 
-use crate::{Fed, MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
+use crate::{FeedResult, MemoryBlocks, NoTranscript, Palette, Screen, ScreenConfig, ScreenSize};
 
 fn config(rows: u16, cols: u16) -> ScreenConfig {
     ScreenConfig { size: ScreenSize::new(rows, cols), scrollback: 500, palette: Palette::default() }
@@ -22,7 +22,7 @@ fn screen(rows: u16, cols: u16) -> Screen {
     Screen::new(config(rows, cols), Box::new(MemoryBlocks::default()))
 }
 
-fn feed(screen: &mut Screen, text: impl AsRef<[u8]>) -> Fed {
+fn feed(screen: &mut Screen, text: impl AsRef<[u8]>) -> FeedResult {
     screen.feed(text.as_ref(), &NoTranscript, Duration::ZERO)
 }
 

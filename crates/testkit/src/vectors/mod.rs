@@ -16,5 +16,5 @@ mod script;
 mod viewers;
 
 pub use coverage::{Coverage, Verdict};
-pub use run::{Record, Said, record, run, run_before_viewers};
+pub use run::{Message, Record, record, run, run_before_viewers};
 pub use script::{Script, Step, StepKind};

@@ -25,14 +25,14 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Record {
     /// Every message, in the order in which each connection had them.
-    pub said: Vec<Said>,
+    pub said: Vec<Message>,
     /// The step that failed, what was expected and what came instead.
     pub outcome: Result<(), String>,
 }
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Message {
     /// The connection.
     pub on: usize,
     /// Whether it was the client's.
@@ -63,7 +63,7 @@ pub fn record(script: &Script) -> Record {
 }
 
 fn recorded(script: &Script, has_viewers: bool) -> Record {
-    let mut talks: BTreeMap<usize, Talk> = BTreeMap::new();
+    let mut talks: BTreeMap<usize, Client> = BTreeMap::new();
     let mut said = Vec::new();
     let outcome = hold(script, has_viewers, &mut talks, &mut said);
     said.extend(talks.into_values().flat_map(|talk| talk.said));
@@ -74,8 +74,8 @@ fn recorded(script: &Script, has_viewers: bool) -> Record {
 fn hold(
     script: &Script,
     has_viewers: bool,
-    talks: &mut BTreeMap<usize, Talk>,
-    said: &mut Vec<Said>,
+    talks: &mut BTreeMap<usize, Client>,
+    said: &mut Vec<Message>,
 ) -> Result<(), String> {
     let daemon = match (script.issuer, script.test_mode) {
         (Some(person), _) => MemoryDaemon::with_issuer(person),
@@ -101,7 +101,7 @@ fn hold(
         for step in &script.steps {
             let connect = || daemon.connect(&script.endpoint);
             let talk =
-                talks.entry(step.on).or_insert_with(|| Talk::over(connect(), step.on, frames));
+                talks.entry(step.on).or_insert_with(|| Client::over(connect(), step.on, frames));
             let is_asking = matches!(step.kind, StepKind::Send(_) | StepKind::Until { .. });
             if is_asking && is_exchange {
                 talk.renew(connect());
@@ -130,25 +130,25 @@ fn hold(
 }
 
 /// One connection.
-struct Talk {
+struct Client {
     reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
     writer: tokio::io::WriteHalf<DuplexStream>,
     bindings: Bindings,
     on: usize,
-    said: Vec<Said>,
+    said: Vec<Message>,
     /// What ends a message.
     end: u8,
 }
 
-impl Talk {
-    fn over(stream: DuplexStream, on: usize, frames: Frames) -> Talk {
+impl Client {
+    fn over(stream: DuplexStream, on: usize, frames: Frames) -> Client {
         let (reader, writer) = tokio::io::split(stream);
         let reader = BufReader::new(reader);
         let end = match frames {
             Frames::Lines | Frames::Exchange => b'\n',
             Frames::FormFeeds => 0x0c,
         };
-        Talk { reader, writer, bindings: Bindings::new(), on, said: Vec::new(), end }
+        Client { reader, writer, bindings: Bindings::new(), on, said: Vec::new(), end }
     }
 
     /// Goes on over another connection.
@@ -180,7 +180,7 @@ impl Talk {
             Value::String(raw) => raw,
             json => json.to_string(),
         };
-        self.said.push(Said { on: self.on, is_sent: true, line: line.clone() });
+        self.said.push(Message { on: self.on, is_sent: true, line: line.clone() });
         let sending = async {
             self.writer.write_all(line.as_bytes()).await?;
             self.writer.write_all(&[self.end]).await
@@ -232,7 +232,7 @@ impl Talk {
             Ok(Ok(_)) => {
                 let mut line = String::from_utf8(line).map_err(|error| error.to_string())?;
                 line.truncate(line.trim_end_matches(char::from(self.end)).len());
-                self.said.push(Said { on: self.on, is_sent: false, line: line.clone() });
+                self.said.push(Message { on: self.on, is_sent: false, line: line.clone() });
                 Ok(Some(line))
             }
             Ok(Err(error)) => Err(format!("cannot receive: {error}")),

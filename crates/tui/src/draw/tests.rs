@@ -1,6 +1,6 @@
 //! Pages drawn from fixed scenes at many sizes.
 
-use rookery_face::app::{App, Surroundings};
+use rookery_face::app::{App, Environment};
 use rookery_face::keymap::Keymap;
 use rookery_face::picture::fixed::{Fixed, default_keys, workspace};
 use rookery_view::link::*;
@@ -12,7 +12,7 @@ const SIZES: [(u16, u16); 8] =
     [(100, 30), (80, 24), (40, 12), (38, 9), (20, 6), (19, 5), (3, 2), (300, 100)];
 
 fn app(size: (u16, u16)) -> App {
-    let mut app = App::new(size, Surroundings::default());
+    let mut app = App::new(size, Environment::default());
     app.keymap = Keymap::new(&default_keys(), Some("ctrl+\\"));
     app.rights = Rights::Full;
     app

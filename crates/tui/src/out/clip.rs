@@ -40,7 +40,7 @@ impl Route {
 }
 
 /// What is said after a copy of this many bytes.
-pub fn told(route: Route, bytes: usize) -> String {
+pub fn copied_message(route: Route, bytes: usize) -> String {
     match bytes {
         bytes if bytes > LARGE => {
             format!("{} KB, which some terminals refuse: {}", bytes / 1024, route.message())

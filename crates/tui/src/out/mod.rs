@@ -6,7 +6,7 @@ mod encode;
 mod modes;
 mod notice;
 
-pub use clip::{Route, osc52, told};
+pub use clip::{Route, copied_message, osc52};
 pub use color::{Depth, nearest_16, nearest_256};
 pub use encode::{Caret, Encoder};
 pub use modes::{Modes, QUESTIONS};

@@ -21,18 +21,18 @@ mod tests {
 
     #[test]
     fn notices_go_the_way_that_the_terminal_takes() {
-        let told = |setting, in_tmux, osc| {
+        let sent = |setting, in_tmux, osc| {
             let bytes = notice("a: b;c", setting, in_tmux, osc);
             bytes.map(|bytes| String::from_utf8(bytes).unwrap())
         };
-        assert_eq!(told("osc", false, 9).as_deref(), Some("\x1b]9;a: b,c\x1b\\"));
-        assert_eq!(told("osc", false, 99).as_deref(), Some("\x1b]99;;a: b,c\x1b\\"));
+        assert_eq!(sent("osc", false, 9).as_deref(), Some("\x1b]9;a: b,c\x1b\\"));
+        assert_eq!(sent("osc", false, 99).as_deref(), Some("\x1b]99;;a: b,c\x1b\\"));
         assert_eq!(
-            told("osc", false, 777).as_deref(),
+            sent("osc", false, 777).as_deref(),
             Some("\x1b]777;notify;Rookery;a: b,c\x1b\\")
         );
-        assert_eq!(told("osc", true, 777).as_deref(), Some("\x07"));
-        assert_eq!(told("bell", false, 9).as_deref(), Some("\x07"));
-        assert_eq!(told("off", false, 9), None);
+        assert_eq!(sent("osc", true, 777).as_deref(), Some("\x07"));
+        assert_eq!(sent("bell", false, 9).as_deref(), Some("\x07"));
+        assert_eq!(sent("off", false, 9), None);
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rookery_face::app::{App, Ask, Cx, Effect, Surroundings};
+use rookery_face::app::{App, Ask, Cx, Effect, Environment};
 use rookery_face::calls::Job;
 use rookery_face::driver::{cx, until};
 use rookery_face::words::line;
@@ -20,7 +20,7 @@ use self::signals::{Signal, Signals};
 use self::tty::Tty;
 use crate::draw::{Layout, draw};
 use crate::look::Look;
-use crate::out::{Depth, Encoder, Modes, QUESTIONS, Route, notice, osc52, told};
+use crate::out::{Depth, Encoder, Modes, QUESTIONS, Route, copied_message, notice, osc52};
 
 /// How keys come from the outer terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Options {
     /// The inbox begins with what only informs.
     pub all_notes: bool,
     /// The surrounding.
-    pub around: Surroundings,
+    pub around: Environment,
     /// What is between us and the person.
     pub outer: Outer,
     /// Colors of the outer terminal.
@@ -263,7 +263,7 @@ impl Runner {
         self.set_title(tty);
         let (drawn, room, is_single) = (picture.drawn, picture.room, picture.is_single);
         if self.driver.app.lost.is_none() {
-            self.driver.app.tell_room(room, is_single);
+            self.driver.app.set_room(room, is_single);
         }
         self.driver.app.drawn = drawn;
         let bytes = self.encoder.frame(picture.canvas, picture.caret);
@@ -347,12 +347,12 @@ impl Runner {
                 return self
                     .driver
                     .calls
-                    .job(job, Ask::Copied(copied.clone(), told(route, text.len())));
+                    .job(job, Ask::Copied(copied.clone(), copied_message(route, text.len())));
             }
             Route::Osc52 | Route::Osc52Unsure => tty.write(osc52(text)),
             Route::Daemon => {}
         }
-        self.driver.app.has_copied(copied, &told(route, text.len()));
+        self.driver.app.has_copied(copied, &copied_message(route, text.len()));
         self.driver.is_dirty = true;
     }
 }

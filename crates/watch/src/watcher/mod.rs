@@ -76,7 +76,7 @@ async fn forget_unread(core: &Core, adapters: &Adapters) {
     let read: Vec<TerminalId> = adapters.all(core).iter().map(|adapter| adapter.terminal).collect();
     for terminal in core.terminals().list() {
         if !read.contains(&terminal.id) {
-            tell(core, terminal.id, None).await;
+            report(core, terminal.id, None).await;
         }
     }
 }
@@ -94,7 +94,7 @@ async fn reconcile(
         if let Some(over) = watching.remove(&id) {
             let terminal = over.end().await;
             adapters.readers.0.lock().remove(&terminal);
-            tell(core, terminal, None).await;
+            report(core, terminal, None).await;
         }
     }
     for adapter in live {
@@ -122,7 +122,7 @@ async fn read(core: Core, adapters: Arc<Adapters>, reader: Arc<Reader>, session:
             let _ = core.terminals().show_agent_state(session.id(), state);
         }
         let seen = reading.and_then(|reading| reading.seen);
-        let again = tell(&core, session.id(), seen.map(|seen| seen.dialog)).await;
+        let again = report(&core, session.id(), seen.map(|seen| seen.dialog)).await;
         match timeout(again.unwrap_or(Duration::MAX), progress.changed()).await {
             Ok(Err(_)) => return,
             Ok(Ok(())) => Progress::settle(&mut progress).await,
@@ -133,7 +133,7 @@ async fn read(core: Core, adapters: Arc<Adapters>, reader: Arc<Reader>, session:
 }
 
 /// Tells what stands on a screen; and when to look again, if that is to be done.
-async fn tell(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Option<Duration> {
+async fn report(core: &Core, terminal: TerminalId, seen: Option<SeenDialog>) -> Option<Duration> {
     match core.requests().show_dialog(terminal, seen).await {
         Ok(Shown::Known) => None,
         Ok(Shown::Answered(left)) => Some(left),

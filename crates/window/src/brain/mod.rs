@@ -10,7 +10,7 @@ mod view;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rookery_face::app::{App, Ask, Cx, Effect, Input, Surroundings};
+use rookery_face::app::{App, Ask, Cx, Effect, Environment, Input};
 use rookery_face::driver::{cx, until};
 use rookery_face::pages::attach::Attached;
 use rookery_face::pages::card::CardPage;
@@ -92,13 +92,13 @@ impl Brain {
             place: options.page.clone(),
             ..Open::default()
         };
-        let around = Surroundings {
+        let around = Environment {
             utf8: true,
             is_window: true,
             settings_file: options.settings_file.clone(),
             agents: options.agents.clone(),
             cwd: options.cwd.clone(),
-            ..Surroundings::default()
+            ..Environment::default()
         };
         let mut app = App::new((100, 30), around);
         app.has_focus = false;
@@ -317,7 +317,7 @@ impl Brain {
         let shown = |card: &CardPage| card.card().map(|_| card.serial());
         self.cards = (shown(&pages.card), shown(&pages.thread.card));
         if self.driver.app.lost.is_none() {
-            self.tell_room(grid.cols, grid.rows);
+            self.set_room(grid.cols, grid.rows);
         }
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(picture);
         self.drawing = Some(Instant::now());
@@ -325,10 +325,10 @@ impl Brain {
     }
 
     /// The room for panes, in cells and in pixels.
-    fn tell_room(&mut self, cols: u16, rows: u16) {
+    fn set_room(&mut self, cols: u16, rows: u16) {
         // What a page of keys scrolls by is counted from this.
         self.driver.app.resize((cols, rows.saturating_add(4)));
-        self.driver.app.tell_room(link::Size { cols, rows }, false);
+        self.driver.app.set_room(link::Size { cols, rows }, false);
         self.driver.pixels = self.pixels();
         let pixels = self.driver.pixels;
         if self.told.replace(pixels) != Some(pixels) {

@@ -88,7 +88,7 @@ struct Nesting {
 
 /// What a byte comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fed {
+enum ByteStep {
     /// A part of the document.
     Inside,
     /// The newline that ends it.
@@ -98,15 +98,15 @@ enum Fed {
 }
 
 impl Nesting {
-    fn feed(&mut self, byte: u8) -> Fed {
+    fn feed(&mut self, byte: u8) -> ByteStep {
         let was_newline = std::mem::take(&mut self.is_after_newline);
         if was_newline && byte == b'{' && !self.may_be_followed_by_object() {
-            return Fed::Begins;
+            return ByteStep::Begins;
         }
         if byte == b'\n' {
             let is_whole = self.depth == 0 && !self.in_string;
             if is_whole && self.last.is_some() {
-                return Fed::Ends;
+                return ByteStep::Ends;
             }
             self.is_after_newline = !is_whole;
         }
@@ -114,7 +114,7 @@ impl Nesting {
             true => self.feed_string(byte),
             false => self.feed_structure(byte),
         }
-        Fed::Inside
+        ByteStep::Inside
     }
 
     fn feed_string(&mut self, byte: u8) {
@@ -190,10 +190,10 @@ impl NodeIpc {
                 return Some(at_end(at, false));
             }
             match self.nesting.feed(byte) {
-                Fed::Inside => {}
-                Fed::Ends => return Some(at_end(at, true)),
+                ByteStep::Inside => {}
+                ByteStep::Ends => return Some(at_end(at, true)),
                 // The newline is gone already if the frame is being thrown away.
-                Fed::Begins => {
+                ByteStep::Begins => {
                     return Some(End { length: at.saturating_sub(1), next: at, is_line: true });
                 }
             }

@@ -80,7 +80,7 @@ impl Place {
 
     async fn run(&self, command: &Command, arguments: &str) -> Result<Expanded, CommandError> {
         let workspace = self.workspace();
-        let around = Surroundings {
+        let around = ExpandContext {
             workspace: &workspace,
             settings: &self.settings,
             gate: &self.gate,

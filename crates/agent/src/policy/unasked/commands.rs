@@ -6,7 +6,7 @@
 //! understands it, so that quotes and blanks hide nothing. What is not understood is asked for.
 
 use super::lines;
-use super::{Wanted, reasons};
+use super::{Outcome, reasons};
 use crate::policy::classify::{self, Command};
 use crate::policy::shell;
 use crate::policy::word::Arg;
@@ -15,13 +15,13 @@ use crate::policy::word::Arg;
 const ANY: &str = "*";
 
 /// Judges a command line by these lists.
-pub(super) fn judge(line: &str, allowed: &[String], denied: &[String]) -> Wanted {
+pub(super) fn judge(line: &str, allowed: &[String], denied: &[String]) -> Outcome {
     let lists = Lists { allowed: patterns(allowed), denied: patterns(denied) };
-    let ask = Wanted::Ask(reasons::UNLISTED);
+    let ask = Outcome::Ask(reasons::UNLISTED);
     if lists.denied.is_empty() && lists.allowed.iter().any(|known| known == ANY) {
         return match lines::is_dangerous(line) {
-            true => Wanted::Ask(reasons::HIDDEN),
-            false => Wanted::Approve,
+            true => Outcome::Ask(reasons::HIDDEN),
+            false => Outcome::Approve,
         };
     }
     let says_nothing = lists.allowed.is_empty() && lists.denied.is_empty();
@@ -38,15 +38,15 @@ pub(super) fn judge(line: &str, allowed: &[String], denied: &[String]) -> Wanted
         || bare().any(|text| lists.verdict(text) == Some(false))
         || parts.iter().any(|part| lists.verdict(&part.text) == Some(false));
     if is_denied {
-        return Wanted::Deny(reasons::LISTED);
+        return Outcome::Deny(reasons::LISTED);
     }
     if lines::is_dangerous(line) || parts.iter().any(|part| lists.may_be_denied(part)) {
-        return Wanted::Ask(reasons::HIDDEN);
+        return Outcome::Ask(reasons::HIDDEN);
     }
     let is_allowed = !texts.is_empty()
         && texts.iter().all(|text| lists.verdict(text) == Some(true))
         && lists.allows_all_of(line);
-    if is_allowed { Wanted::Approve } else { ask }
+    if is_allowed { Outcome::Approve } else { ask }
 }
 
 /// Words of the shell that a command may stand behind.

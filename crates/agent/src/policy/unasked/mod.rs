@@ -90,7 +90,7 @@ pub struct Call<'a> {
 
 /// What is wanted of a call, and why if it does not simply go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Outcome {
     /// It goes ahead, as far as policy lets it.
     Approve,
     /// A person is asked.
@@ -100,68 +100,69 @@ pub enum Wanted {
 }
 
 /// What a client wants of a call.
-pub fn judge(unasked: &Unasked, call: &Call<'_>) -> Wanted {
-    let when = |is_allowed: bool, why| if is_allowed { Wanted::Approve } else { Wanted::Ask(why) };
+pub fn judge(unasked: &Unasked, call: &Call<'_>) -> Outcome {
+    let when =
+        |is_allowed: bool, why| if is_allowed { Outcome::Approve } else { Outcome::Ask(why) };
     if !call.is_foreign && OWN_WAY.contains(&call.tool) {
-        return Wanted::Approve;
+        return Outcome::Approve;
     }
     if !unasked.is_on {
-        return Wanted::Ask(reasons::OFF);
+        return Outcome::Ask(reasons::OFF);
     }
     if call.is_foreign {
         return match (unasked.mcp, call.is_always_allowed) {
-            (true, true) => Wanted::Approve,
-            (true, false) => Wanted::Ask(reasons::MCP_TOOL),
-            (false, _) => Wanted::Ask(reasons::MCP),
+            (true, true) => Outcome::Approve,
+            (true, false) => Outcome::Ask(reasons::MCP_TOOL),
+            (false, _) => Outcome::Ask(reasons::MCP),
         };
     }
     match (call.tool, call.kind) {
         (SWITCH, _) => when(unasked.roles, reasons::ROLES),
         (DELEGATE, _) | (_, ToolKind::Agents) => when(unasked.delegations, reasons::DELEGATIONS),
-        (_, ToolKind::Internal) => Wanted::Approve,
+        (_, ToolKind::Internal) => Outcome::Approve,
         (_, ToolKind::Read) => reach(unasked.reads, call, reasons::READS, reasons::READS_OUTSIDE),
         (_, ToolKind::Write) => writes(unasked, call),
         (_, ToolKind::State) => keeps(unasked),
         (_, ToolKind::Exec) => runs(unasked, call),
-        (_, ToolKind::Network | ToolKind::Unknown) => Wanted::Ask(reasons::UNKNOWN),
+        (_, ToolKind::Network | ToolKind::Unknown) => Outcome::Ask(reasons::UNKNOWN),
     }
 }
 
-fn reach(reach: Reach, call: &Call<'_>, why: &'static str, outside: &'static str) -> Wanted {
+fn reach(reach: Reach, call: &Call<'_>, why: &'static str, outside: &'static str) -> Outcome {
     let is_inside = call.paths.is_some_and(|paths| paths.iter().all(|path| path.is_inside));
     match reach {
-        Reach::Nowhere => Wanted::Ask(why),
-        Reach::Workspace if !is_inside => Wanted::Ask(outside),
-        Reach::Workspace | Reach::Anywhere => Wanted::Approve,
+        Reach::Nowhere => Outcome::Ask(why),
+        Reach::Workspace if !is_inside => Outcome::Ask(outside),
+        Reach::Workspace | Reach::Anywhere => Outcome::Approve,
     }
 }
 
-fn writes(unasked: &Unasked, call: &Call<'_>) -> Wanted {
+fn writes(unasked: &Unasked, call: &Call<'_>) -> Outcome {
     let is_protected = call.paths.is_none_or(|paths| paths.iter().any(|path| path.is_protected));
     match reach(unasked.writes, call, reasons::WRITES, reasons::WRITES_OUTSIDE) {
-        Wanted::Approve if is_protected && !unasked.protected_writes => {
-            Wanted::Ask(reasons::PROTECTED)
+        Outcome::Approve if is_protected && !unasked.protected_writes => {
+            Outcome::Ask(reasons::PROTECTED)
         }
         wanted => wanted,
     }
 }
 
 /// Agents of other threads are given what is kept for them, so it is as good as a file of theirs.
-fn keeps(unasked: &Unasked) -> Wanted {
+fn keeps(unasked: &Unasked) -> Outcome {
     match unasked.writes {
-        Reach::Nowhere => Wanted::Ask(reasons::WRITES),
-        Reach::Workspace => Wanted::Ask(reasons::WRITES_OUTSIDE),
-        Reach::Anywhere if !unasked.protected_writes => Wanted::Ask(reasons::PROTECTED),
-        Reach::Anywhere => Wanted::Approve,
+        Reach::Nowhere => Outcome::Ask(reasons::WRITES),
+        Reach::Workspace => Outcome::Ask(reasons::WRITES_OUTSIDE),
+        Reach::Anywhere if !unasked.protected_writes => Outcome::Ask(reasons::PROTECTED),
+        Reach::Anywhere => Outcome::Approve,
     }
 }
 
-fn runs(unasked: &Unasked, call: &Call<'_>) -> Wanted {
+fn runs(unasked: &Unasked, call: &Call<'_>) -> Outcome {
     match call.command {
         // Looking at what a running program printed.
-        None | Some("") if call.tool == "write_stdin" => Wanted::Approve,
-        _ if !unasked.commands => Wanted::Ask(reasons::COMMANDS),
-        None => Wanted::Ask(reasons::UNLISTED),
+        None | Some("") if call.tool == "write_stdin" => Outcome::Approve,
+        _ if !unasked.commands => Outcome::Ask(reasons::COMMANDS),
+        None => Outcome::Ask(reasons::UNLISTED),
         Some(line) => commands::judge(line, &unasked.allowed_commands, &unasked.denied_commands),
     }
 }

@@ -11,7 +11,7 @@ fn path(shown: &str) -> TouchedPath {
     TouchedPath { shown: shown.to_owned(), is_inside, is_protected: is_protected(shown) }
 }
 
-fn wanted(unasked: &Unasked, tool: &str, kind: ToolKind, paths: &[&str]) -> Wanted {
+fn wanted(unasked: &Unasked, tool: &str, kind: ToolKind, paths: &[&str]) -> Outcome {
     let paths: Vec<TouchedPath> = paths.iter().map(|shown| path(shown)).collect();
     let call = Call {
         tool,
@@ -54,11 +54,11 @@ const CALLS: &[(&str, ToolKind)] = &[
 fn nothing_goes_ahead_where_it_is_off_and_everything_where_it_is_on() {
     let off = Unasked { is_on: false, ..all() };
     for &(tool, kind) in CALLS {
-        assert_eq!(wanted(&off, tool, kind, &[INSIDE]), Wanted::Ask(reasons::OFF), "{tool}");
-        assert_eq!(wanted(&all(), tool, kind, &[INSIDE]), Wanted::Approve, "{tool}");
+        assert_eq!(wanted(&off, tool, kind, &[INSIDE]), Outcome::Ask(reasons::OFF), "{tool}");
+        assert_eq!(wanted(&all(), tool, kind, &[INSIDE]), Outcome::Approve, "{tool}");
     }
     for tool in ["request_user_input", "exit_plan_mode", "attempt_completion"] {
-        assert_eq!(wanted(&off, tool, ToolKind::Internal, &[]), Wanted::Approve, "{tool}");
+        assert_eq!(wanted(&off, tool, ToolKind::Internal, &[]), Outcome::Approve, "{tool}");
         // Only ours: another's tool is not known by its name.
         let call = Call {
             tool,
@@ -68,10 +68,10 @@ fn nothing_goes_ahead_where_it_is_off_and_everything_where_it_is_on() {
             command: None,
             paths: None,
         };
-        assert_eq!(judge(&off, &call), Wanted::Ask(reasons::OFF), "{tool}");
+        assert_eq!(judge(&off, &call), Outcome::Ask(reasons::OFF), "{tool}");
     }
     for kind in [ToolKind::Unknown, ToolKind::Network] {
-        assert_eq!(wanted(&all(), "x", kind, &[]), Wanted::Ask(reasons::UNKNOWN));
+        assert_eq!(wanted(&all(), "x", kind, &[]), Outcome::Ask(reasons::UNKNOWN));
     }
 }
 
@@ -80,23 +80,23 @@ fn each_switch_is_for_its_own_calls() {
     let on = Unasked { is_on: true, ..Unasked::default() };
     let read = |unasked: &Unasked, at: &str| wanted(unasked, "read_file", ToolKind::Read, &[at]);
     let write = |unasked: &Unasked, at: &[&str]| wanted(unasked, "edit", ToolKind::Write, at);
-    assert_eq!(read(&on, INSIDE), Wanted::Ask(reasons::READS));
+    assert_eq!(read(&on, INSIDE), Outcome::Ask(reasons::READS));
     let reads = Unasked { reads: Reach::Workspace, ..on.clone() };
-    assert_eq!(read(&reads, INSIDE), Wanted::Approve);
-    assert_eq!(read(&reads, "/etc/hosts"), Wanted::Ask(reasons::READS_OUTSIDE));
-    assert_eq!(read(&reads, ".roomodes"), Wanted::Approve);
-    assert_eq!(write(&reads, &[INSIDE]), Wanted::Ask(reasons::WRITES));
+    assert_eq!(read(&reads, INSIDE), Outcome::Approve);
+    assert_eq!(read(&reads, "/etc/hosts"), Outcome::Ask(reasons::READS_OUTSIDE));
+    assert_eq!(read(&reads, ".roomodes"), Outcome::Approve);
+    assert_eq!(write(&reads, &[INSIDE]), Outcome::Ask(reasons::WRITES));
     let writes = Unasked { writes: Reach::Workspace, ..on.clone() };
-    assert_eq!(write(&writes, &[INSIDE]), Wanted::Approve);
-    assert_eq!(write(&writes, &[INSIDE, "/tmp/x"]), Wanted::Ask(reasons::WRITES_OUTSIDE));
-    assert_eq!(write(&writes, &[INSIDE, ".roo/rules/a.md"]), Wanted::Ask(reasons::PROTECTED));
+    assert_eq!(write(&writes, &[INSIDE]), Outcome::Approve);
+    assert_eq!(write(&writes, &[INSIDE, "/tmp/x"]), Outcome::Ask(reasons::WRITES_OUTSIDE));
+    assert_eq!(write(&writes, &[INSIDE, ".roo/rules/a.md"]), Outcome::Ask(reasons::PROTECTED));
     let anywhere = Unasked { writes: Reach::Anywhere, ..on.clone() };
-    assert_eq!(write(&anywhere, &["/tmp/x"]), Wanted::Approve);
-    assert_eq!(write(&anywhere, &["/home/u/.roo/x"]), Wanted::Ask(reasons::PROTECTED));
+    assert_eq!(write(&anywhere, &["/tmp/x"]), Outcome::Approve);
+    assert_eq!(write(&anywhere, &["/home/u/.roo/x"]), Outcome::Ask(reasons::PROTECTED));
     let protected = Unasked { protected_writes: true, ..writes };
-    assert_eq!(write(&protected, &[".roomodes"]), Wanted::Approve);
+    assert_eq!(write(&protected, &[".roomodes"]), Outcome::Approve);
     for (tool, why) in [("switch_mode", reasons::ROLES), ("new_task", reasons::DELEGATIONS)] {
-        assert_eq!(wanted(&on, tool, ToolKind::Internal, &[]), Wanted::Ask(why));
+        assert_eq!(wanted(&on, tool, ToolKind::Internal, &[]), Outcome::Ask(why));
     }
     let foreign = Call {
         tool: "x",
@@ -106,14 +106,14 @@ fn each_switch_is_for_its_own_calls() {
         command: None,
         paths: None,
     };
-    assert_eq!(judge(&reads, &foreign), Wanted::Ask(reasons::MCP));
+    assert_eq!(judge(&reads, &foreign), Outcome::Ask(reasons::MCP));
     let servers = Unasked { mcp: true, ..on.clone() };
-    assert_eq!(judge(&servers, &foreign), Wanted::Ask(reasons::MCP_TOOL));
+    assert_eq!(judge(&servers, &foreign), Outcome::Ask(reasons::MCP_TOOL));
     // The switch and the tool's own flag, both.
     let allowed = Call { is_always_allowed: true, ..foreign };
-    assert_eq!(judge(&servers, &allowed), Wanted::Approve);
-    assert_eq!(judge(&on, &allowed), Wanted::Ask(reasons::MCP));
-    assert_eq!(judge(&Unasked { is_on: false, ..servers }, &allowed), Wanted::Ask(reasons::OFF));
+    assert_eq!(judge(&servers, &allowed), Outcome::Approve);
+    assert_eq!(judge(&on, &allowed), Outcome::Ask(reasons::MCP));
+    assert_eq!(judge(&Unasked { is_on: false, ..servers }, &allowed), Outcome::Ask(reasons::OFF));
 }
 
 #[test]
@@ -132,12 +132,12 @@ fn paths_that_are_not_known_are_taken_for_the_worst() {
             },
         )
     };
-    assert_eq!(judged(&inside, ToolKind::Read), Wanted::Ask(reasons::READS_OUTSIDE));
-    assert_eq!(judged(&inside, ToolKind::Write), Wanted::Ask(reasons::WRITES_OUTSIDE));
+    assert_eq!(judged(&inside, ToolKind::Read), Outcome::Ask(reasons::READS_OUTSIDE));
+    assert_eq!(judged(&inside, ToolKind::Write), Outcome::Ask(reasons::WRITES_OUTSIDE));
     let unprotected = Unasked { protected_writes: false, ..all() };
-    assert_eq!(judged(&unprotected, ToolKind::Write), Wanted::Ask(reasons::PROTECTED));
-    assert_eq!(judged(&all(), ToolKind::Write), Wanted::Approve);
-    assert_eq!(judged(&all(), ToolKind::Exec), Wanted::Ask(reasons::UNLISTED));
+    assert_eq!(judged(&unprotected, ToolKind::Write), Outcome::Ask(reasons::PROTECTED));
+    assert_eq!(judged(&all(), ToolKind::Write), Outcome::Approve);
+    assert_eq!(judged(&all(), ToolKind::Exec), Outcome::Ask(reasons::UNLISTED));
 }
 
 #[test]
@@ -154,11 +154,11 @@ fn commands_need_their_switch_and_their_lists() {
         judge(unasked, &call)
     };
     let off = Unasked { commands: false, denied_commands: vec!["rm".into()], ..all() };
-    assert_eq!(judged(&off, "ls"), Wanted::Ask(reasons::COMMANDS));
-    assert_eq!(judged(&off, "rm x"), Wanted::Ask(reasons::COMMANDS));
+    assert_eq!(judged(&off, "ls"), Outcome::Ask(reasons::COMMANDS));
+    assert_eq!(judged(&off, "rm x"), Outcome::Ask(reasons::COMMANDS));
     let on = Unasked { commands: true, ..off };
-    assert_eq!(judged(&on, "ls"), Wanted::Approve);
-    assert_eq!(judged(&on, "rm x"), Wanted::Deny("denied by the task's list of commands"));
+    assert_eq!(judged(&on, "ls"), Outcome::Approve);
+    assert_eq!(judged(&on, "rm x"), Outcome::Deny("denied by the task's list of commands"));
 }
 
 #[test]

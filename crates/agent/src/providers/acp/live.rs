@@ -334,13 +334,13 @@ fn one_line(error: &Error) -> String {
 }
 
 /// Serves the connection until the agent closes it.
-async fn drive<Out, In>(
-    transport: Lines<Out, In>,
+async fn drive<EventSink, In>(
+    transport: Lines<EventSink, In>,
     asks: mpsc::Sender<Ask>,
     gate: Arc<Semaphore>,
     give: oneshot::Sender<ConnectionTo<Agent>>,
 ) where
-    Out: futures_util::Sink<String, Error = std::io::Error> + Send + 'static,
+    EventSink: futures_util::Sink<String, Error = std::io::Error> + Send + 'static,
     In: futures_util::Stream<Item = std::io::Result<String>> + Send + 'static,
 {
     let served = Client

@@ -154,7 +154,7 @@ impl Shared {
         let thread = call.request.thread.clone();
         let slot = match self.slot(&thread) {
             Ok(slot) => slot,
-            Err(failure) => return call.say(ModelEvent::Failed(failure)).await,
+            Err(failure) => return call.emit(ModelEvent::Failed(failure)).await,
         };
         // An earlier call of this thread that was given up may still be winding down.
         let cancel = call.cancel.clone();
@@ -186,7 +186,7 @@ impl Shared {
             false => self.forget(&thread, &slot),
         }
         if let Some(failure) = ending.failure {
-            call.say(ModelEvent::Failed(failure)).await;
+            call.emit(ModelEvent::Failed(failure)).await;
         }
     }
 
@@ -244,7 +244,7 @@ impl Shared {
 
 impl Call {
     /// Sends an event to the listener, if there still is one.
-    async fn say(&self, event: ModelEvent) {
+    async fn emit(&self, event: ModelEvent) {
         let _ = self.events.send(event).await;
     }
 }

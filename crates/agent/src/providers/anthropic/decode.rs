@@ -87,7 +87,7 @@ impl Messages {
         let given = event.get("content_block").unwrap_or(&Value::Null);
         let block = match text(given, "type") {
             "text" => {
-                say(text(given, "text"), events);
+                push_text(text(given, "text"), events);
                 Block::Text
             }
             "thinking" => {
@@ -111,7 +111,7 @@ impl Messages {
     fn delta(&mut self, event: &Value, events: &mut Vec<ModelEvent>) {
         let delta = event.get("delta").unwrap_or(&Value::Null);
         match (text(delta, "type"), self.blocks.get_mut(&index(event))) {
-            ("text_delta", _) => say(text(delta, "text"), events),
+            ("text_delta", _) => push_text(text(delta, "text"), events),
             ("thinking_delta", Some(Block::Thinking { text: all, .. })) => {
                 all.push_str(text(delta, "thinking"));
                 think(text(delta, "thinking"), events);
@@ -209,7 +209,7 @@ impl Decoder for Messages {
     }
 }
 
-fn say(words: &str, events: &mut Vec<ModelEvent>) {
+fn push_text(words: &str, events: &mut Vec<ModelEvent>) {
     if !words.is_empty() {
         events.push(ModelEvent::Text { text: words.to_owned(), phase: None });
     }

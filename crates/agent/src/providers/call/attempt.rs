@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::failure::{cut, message_of};
 use super::retry::retry_after;
 use super::{
-    Decoder, Endpoint, Failed, Gone, Names, Out, Progress, Remote, StreamError, status_failure,
+    Decoder, Endpoint, EventSink, Failed, Names, Progress, ReceiverClosed, Remote, StreamError,
+    status_failure,
 };
 use crate::provider::{Failure, FailureKind, ModelEvent};
 use crate::providers::settings::mask;
@@ -34,8 +35,8 @@ impl Remote {
         body: &Value,
         names: &Names,
         key: Option<&Secret>,
-        out: &Out,
-    ) -> Result<Result<(), Failed>, Gone> {
+        out: &EventSink,
+    ) -> Result<Result<(), Failed>, ReceiverClosed> {
         let endpoint = &self.endpoint;
         let request = Request {
             url: self.protocol.url(&endpoint.base_url),
@@ -95,7 +96,7 @@ async fn refused(endpoint: &Endpoint, mut response: Response) -> Failed {
 struct Reader<'a> {
     endpoint: &'a Endpoint,
     decoder: Box<dyn Decoder>,
-    out: &'a Out,
+    out: &'a EventSink,
     /// Whether anything went to the turn that must not come twice.
     has_content: bool,
     /// What says nothing by itself, and waits for something that does: a stream that breaks before
@@ -106,12 +107,12 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(endpoint: &'a Endpoint, decoder: Box<dyn Decoder>, out: &'a Out) -> Self {
+    fn new(endpoint: &'a Endpoint, decoder: Box<dyn Decoder>, out: &'a EventSink) -> Self {
         let (held, events) = (Vec::new(), Vec::new());
         Self { endpoint, decoder, out, has_content: false, held, has_frames: false, events }
     }
 
-    async fn read(mut self, mut response: Response) -> Result<Result<(), Failed>, Gone> {
+    async fn read(mut self, mut response: Response) -> Result<Result<(), Failed>, ReceiverClosed> {
         let mut parser = sse::Parser::new();
         let mut frames = Vec::new();
         let (mut total, mut head) = (0_usize, Vec::new());
@@ -148,20 +149,23 @@ impl<'a> Reader<'a> {
         self.close(parser.finish(), &head).await
     }
 
-    async fn frame(&mut self, frame: &sse::Frame) -> Result<Result<Progress, StreamError>, Gone> {
+    async fn frame(
+        &mut self,
+        frame: &sse::Frame,
+    ) -> Result<Result<Progress, StreamError>, ReceiverClosed> {
         self.has_frames = true;
         let decoded = self.decoder.frame(frame, &mut self.events);
         self.forward().await?;
         Ok(decoded)
     }
 
-    async fn forward(&mut self) -> Result<(), Gone> {
+    async fn forward(&mut self) -> Result<(), ReceiverClosed> {
         for event in self.events.drain(..) {
             if matches!(event, ModelEvent::Usage(_)) {
                 self.out.send(event).await?;
                 continue;
             }
-            self.has_content |= says_something(&event) || self.held.len() >= MOST_HELD;
+            self.has_content |= is_content(&event) || self.held.len() >= MOST_HELD;
             self.held.push(event);
             if self.has_content {
                 for event in self.held.drain(..) {
@@ -177,7 +181,7 @@ impl<'a> Reader<'a> {
         mut self,
         left: Option<sse::Frame>,
         head: &[u8],
-    ) -> Result<Result<(), Failed>, Gone> {
+    ) -> Result<Result<(), Failed>, ReceiverClosed> {
         if let Some(frame) = left {
             match self.frame(&frame).await? {
                 Ok(Progress::Over) => return Ok(Ok(())),
@@ -227,7 +231,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether a client would see anything of an event.
-fn says_something(event: &ModelEvent) -> bool {
+fn is_content(event: &ModelEvent) -> bool {
     match event {
         ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. } => !text.is_empty(),
         ModelEvent::TextDone { .. }

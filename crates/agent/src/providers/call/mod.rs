@@ -89,27 +89,27 @@ pub(crate) struct Remote {
 
 /// The receiver is gone.
 #[derive(Debug)]
-pub(crate) struct Gone;
+pub(crate) struct ReceiverClosed;
 
 /// Where events of a call go.
 #[derive(Clone, Debug)]
-pub(crate) struct Out(mpsc::Sender<ModelEvent>);
+pub(crate) struct EventSink(mpsc::Sender<ModelEvent>);
 
-impl Out {
-    pub(crate) async fn send(&self, event: ModelEvent) -> Result<(), Gone> {
-        self.0.send(event).await.map_err(|_| Gone)
+impl EventSink {
+    pub(crate) async fn send(&self, event: ModelEvent) -> Result<(), ReceiverClosed> {
+        self.0.send(event).await.map_err(|_| ReceiverClosed)
     }
 }
 
 /// Runs a call behind a stream; dropping the stream ends it wherever it is.
 pub(crate) fn stream<Run, Running>(run: Run) -> ModelStream
 where
-    Run: FnOnce(Out) -> Running,
-    Running: Future<Output = Result<(), Gone>> + Send + 'static,
+    Run: FnOnce(EventSink) -> Running,
+    Running: Future<Output = Result<(), ReceiverClosed>> + Send + 'static,
 {
     let (sender, events) = mpsc::channel(QUEUE);
     let token = CancellationToken::new();
-    let running = run(Out(sender));
+    let running = run(EventSink(sender));
     tokio::spawn(token.clone().run_until_cancelled_owned(running));
     ModelStream { events, answers: None, guard: token.drop_guard() }
 }
@@ -126,7 +126,7 @@ impl Provider for Remote {
 }
 
 impl Remote {
-    async fn run(&self, request: ModelRequest, out: Out) -> Result<(), Gone> {
+    async fn run(&self, request: ModelRequest, out: EventSink) -> Result<(), ReceiverClosed> {
         let retry = &self.endpoint.retry;
         let names = Names::new(&request, self.protocol.spelling());
         let mut body = self.protocol.encode(&request, &names, &self.endpoint);
@@ -182,11 +182,11 @@ fn is_temper_refused(failed: &Failed, body: &mut Value) -> bool {
 
 /// Says that a call is tried again, and waits until then.
 pub(crate) async fn retrying(
-    out: &Out,
+    out: &EventSink,
     attempt: u32,
     delay: std::time::Duration,
     reason: String,
-) -> Result<(), Gone> {
+) -> Result<(), ReceiverClosed> {
     tracing::warn!(attempt, delay_ms = delay.as_millis(), "asking the model again: {reason}");
     out.send(ModelEvent::Retrying { attempt, delay, reason }).await?;
     tokio::time::sleep(delay).await;

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use self::memory::{Memory, Place, is_summary};
 use self::plan::{Action, Attempt, Call, End};
-use super::call::{Failed, Gone, Out, classify, delay, retrying, status_failure, stream};
+use super::call::{
+    EventSink, Failed, ReceiverClosed, classify, delay, retrying, status_failure, stream,
+};
 use super::catalog;
 use super::loans::Loan;
 use super::settings::Retry;
@@ -78,7 +80,7 @@ impl Mock {
         Ok(Call { attempts: triggers::fire(entries).into_iter().collect() })
     }
 
-    async fn run(self, request: ModelRequest, out: Out) -> Result<(), Gone> {
+    async fn run(self, request: ModelRequest, out: EventSink) -> Result<(), ReceiverClosed> {
         let call = match self.next(&request.thread, &request.entries) {
             Ok(call) => call,
             Err(failure) => return out.send(ModelEvent::Failed(failure)).await,
@@ -141,8 +143,8 @@ async fn perform(
     attempt: Attempt,
     prefix: &str,
     name: &str,
-    out: &Out,
-) -> Result<Result<(), (Failure, Option<u16>)>, Gone> {
+    out: &EventSink,
+) -> Result<Result<(), (Failure, Option<u16>)>, ReceiverClosed> {
     let mut calls = 0_usize;
     for action in attempt.actions {
         match action {

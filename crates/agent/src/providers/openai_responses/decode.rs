@@ -30,7 +30,7 @@ struct Item {
     phase: Option<String>,
     arguments: String,
     /// Which parts of it were streamed.
-    told: HashSet<(&'static str, u64)>,
+    emitted: HashSet<(&'static str, u64)>,
     is_done: bool,
 }
 
@@ -186,22 +186,24 @@ impl Decoder for Responses {
         match kind {
             "response.output_item.added" => self.added(&event, events),
             "response.output_item.done" => self.done(&event, events),
-            "response.output_text.delta" => self.item(&event).tell(&event, "delta", TEXT, events),
-            "response.output_text.done" => self.item(&event).tell_whole(&event, TEXT, events),
+            "response.output_text.delta" => {
+                self.item(&event).emit_delta(&event, "delta", TEXT, events)
+            }
+            "response.output_text.done" => self.item(&event).emit_whole(&event, TEXT, events),
             "response.refusal.delta" => {
                 self.is_refused = true;
-                self.item(&event).tell(&event, "delta", TEXT, events);
+                self.item(&event).emit_delta(&event, "delta", TEXT, events);
             }
             "response.reasoning_summary_text.delta" => {
-                self.item(&event).tell(&event, "delta", SUMMARY, events)
+                self.item(&event).emit_delta(&event, "delta", SUMMARY, events)
             }
             "response.reasoning_summary_text.done" => {
-                self.item(&event).tell_whole(&event, SUMMARY, events)
+                self.item(&event).emit_whole(&event, SUMMARY, events)
             }
             "response.reasoning_text.delta" => {
-                self.item(&event).tell(&event, "delta", THOUGHT, events)
+                self.item(&event).emit_delta(&event, "delta", THOUGHT, events)
             }
-            "response.reasoning_text.done" => self.item(&event).tell_whole(&event, THOUGHT, events),
+            "response.reasoning_text.done" => self.item(&event).emit_whole(&event, THOUGHT, events),
             "response.function_call_arguments.delta" => {
                 let delta = text(&event, "delta").unwrap_or_default();
                 self.item(&event).arguments.push_str(delta);
@@ -228,14 +230,14 @@ impl Decoder for Responses {
 
 /// How a text is told: as which event, and by which member its parts are counted.
 #[derive(Clone, Copy)]
-struct Telling {
+struct PartKind {
     part: &'static str,
     index: &'static str,
 }
 
-const TEXT: Telling = Telling { part: "text", index: "content_index" };
-const SUMMARY: Telling = Telling { part: "summary", index: "summary_index" };
-const THOUGHT: Telling = Telling { part: "thought", index: "content_index" };
+const TEXT: PartKind = PartKind { part: "text", index: "content_index" };
+const SUMMARY: PartKind = PartKind { part: "summary", index: "summary_index" };
+const THOUGHT: PartKind = PartKind { part: "thought", index: "content_index" };
 
 impl Item {
     fn learn(&mut self, given: &Value) {
@@ -255,33 +257,33 @@ impl Item {
         }
     }
 
-    fn tell(
+    fn emit_delta(
         &mut self,
         event: &Value,
         member: &str,
-        telling: Telling,
+        part_kind: PartKind,
         events: &mut Vec<ModelEvent>,
     ) {
-        let index = number(event, telling.index).unwrap_or(0);
+        let index = number(event, part_kind.index).unwrap_or(0);
         let words = text(event, member).unwrap_or_default();
-        self.say(words, index, telling, events);
+        self.emit(words, index, part_kind, events);
     }
 
     /// The whole text of a part, which says something new only if no piece of it came before.
-    fn tell_whole(&mut self, event: &Value, telling: Telling, events: &mut Vec<ModelEvent>) {
-        let index = number(event, telling.index).unwrap_or(0);
-        if !self.told.contains(&(telling.part, index)) {
-            self.tell(event, "text", telling, events);
+    fn emit_whole(&mut self, event: &Value, part_kind: PartKind, events: &mut Vec<ModelEvent>) {
+        let index = number(event, part_kind.index).unwrap_or(0);
+        if !self.emitted.contains(&(part_kind.part, index)) {
+            self.emit_delta(event, "text", part_kind, events);
         }
     }
 
-    fn say(&mut self, words: &str, index: u64, telling: Telling, events: &mut Vec<ModelEvent>) {
+    fn emit(&mut self, words: &str, index: u64, part_kind: PartKind, events: &mut Vec<ModelEvent>) {
         if words.is_empty() {
             return;
         }
-        self.told.insert((telling.part, index));
+        self.emitted.insert((part_kind.part, index));
         let text = words.to_owned();
-        events.push(match telling.part {
+        events.push(match part_kind.part {
             "text" => ModelEvent::Text { text, phase: self.phase.clone() },
             "summary" => ModelEvent::Reasoning {
                 text,
@@ -292,28 +294,28 @@ impl Item {
     }
 
     /// Says what is left of a list of parts.
-    fn say_rest(
+    fn emit_rest(
         &mut self,
         given: &Value,
         list: &str,
         key: &str,
-        telling: Telling,
+        part_kind: PartKind,
         events: &mut Vec<ModelEvent>,
     ) {
         for (index, part) in
             given.get(list).and_then(Value::as_array).into_iter().flatten().enumerate()
         {
             let index = u64::try_from(index).unwrap_or(u64::MAX);
-            if !self.told.contains(&(telling.part, index)) {
-                self.say(text(part, key).unwrap_or_default(), index, telling, events);
+            if !self.emitted.contains(&(part_kind.part, index)) {
+                self.emit(text(part, key).unwrap_or_default(), index, part_kind, events);
             }
         }
     }
 
     /// Ends a message and says whether it was a refusal.
     fn end_message(&mut self, given: &Value, events: &mut Vec<ModelEvent>) -> bool {
-        self.say_rest(given, "content", "text", TEXT, events);
-        self.say_rest(given, "content", "refusal", TEXT, events);
+        self.emit_rest(given, "content", "text", TEXT, events);
+        self.emit_rest(given, "content", "refusal", TEXT, events);
         let opaque = self.phase.as_ref().map(|phase| json!({ "phase": phase }));
         events.push(ModelEvent::TextDone { opaque });
         let parts = given.get("content").and_then(Value::as_array);
@@ -321,8 +323,8 @@ impl Item {
     }
 
     fn end_reasoning(&mut self, given: &Value, events: &mut Vec<ModelEvent>) {
-        self.say_rest(given, "summary", "text", SUMMARY, events);
-        self.say_rest(given, "content", "text", THOUGHT, events);
+        self.emit_rest(given, "summary", "text", SUMMARY, events);
+        self.emit_rest(given, "content", "text", THOUGHT, events);
         events.push(ModelEvent::ReasoningDone { opaque: Some(given.clone()) });
     }
 }

@@ -81,7 +81,7 @@ pub(super) async fn run(talk: &mut Talk, mut conversation: Conversation) -> Outc
             Some((Local::Quit, _)) => return done(),
             Some((own, arguments)) => {
                 let worked = local::run(talk, &mut conversation, own, arguments).await;
-                tell_failure(talk, worked.err())?;
+                print_failure(talk, worked.err())?;
             }
             None => {
                 if let Some(code) = turn(talk, &prompt, &conversation).await? {
@@ -173,12 +173,12 @@ async fn turn(
     let turn = match started {
         Ok(turn) => turn,
         Err(failure) => {
-            tell_failure(talk, Some(failure))?;
+            print_failure(talk, Some(failure))?;
             return Ok(None);
         }
     };
     match talk.turn(&turn).await {
-        Ok(Ended::Completed) => talk.tell_usage()?,
+        Ok(Ended::Completed) => talk.print_usage()?,
         Ok(Ended::Failed(message)) => talk.screen.note(Tone::Bad, &format!("failed: {message}"))?,
         Ok(Ended::Interrupted) => talk.screen.note(Tone::Warning, "interrupted")?,
         Ok(Ended::Left(code)) => return Ok(Some(code)),
@@ -187,7 +187,7 @@ async fn turn(
     Ok(None)
 }
 
-fn tell_failure(talk: &mut Talk, failure: Option<Failure>) -> Outcome<()> {
+fn print_failure(talk: &mut Talk, failure: Option<Failure>) -> Outcome<()> {
     match failure {
         Some(failure) => {
             talk.screen.note(Tone::Bad, &safe::line(failure.message()))?;

@@ -323,14 +323,14 @@ impl Talk {
                 None if prompts.can_ask() && request.kind != RequestKind::ExternalTool => {
                     prompts.put(request);
                 }
-                None => self.tell_how(&request)?,
+                None => self.print_how_to_answer(&request)?,
             }
         }
         prompts.open_next(&mut self.screen)
     }
 
     /// Says what waits and how to answer it from elsewhere.
-    fn tell_how(&mut self, request: &Request) -> Outcome<()> {
+    fn print_how_to_answer(&mut self, request: &Request) -> Outcome<()> {
         let id = requests::short_id(&request.id, std::iter::empty());
         let how = match request.kind {
             RequestKind::Approval | RequestKind::PlanExit => {
@@ -354,7 +354,7 @@ impl Talk {
         let Some(line) = line else {
             // The terminal is closed; the request waits for an answer from another client.
             for request in prompts.close() {
-                self.tell_how(&request)?;
+                self.print_how_to_answer(&request)?;
             }
             return Ok(());
         };
@@ -411,7 +411,7 @@ impl Talk {
     }
 
     /// Prints what the turn has cost, if stderr is a terminal.
-    pub(super) fn tell_usage(&mut self) -> Outcome<()> {
+    pub(super) fn print_usage(&mut self) -> Outcome<()> {
         let Some(Spent { usage, millis }) = self.spent.take() else { return Ok(()) };
         if !io::stderr().is_terminal() || usage.prompt + usage.completion == 0 {
             return Ok(());

@@ -76,11 +76,11 @@ async fn plain(link: &mut Link, command: &str, named: &str) -> Outcome {
 async fn resume(link: &mut Link, named: &str) -> Outcome {
     let task = task(link, named).await?;
     link.ask("ResumeTask", Some(task.as_str().into())).await?;
-    say_how_to_answer(&task);
+    print_how_to_answer(&task);
     done()
 }
 
-fn say_how_to_answer(task: &str) {
+fn print_how_to_answer(task: &str) {
     let task = short_id(task);
     output::note(format!("answer with `rookery roo approve {task}`, `deny` or `send`"));
 }
@@ -243,7 +243,7 @@ async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
                 event = link.event() => event?,
                 code = stop.requested() => {
                     show.end_line()?;
-                    return Ok(say_that_it_goes_on(following.task, code));
+                    return Ok(print_still_running(following.task, code));
                 }
             },
         };
@@ -283,7 +283,7 @@ fn rested(standing: Standing, following: &Following<'_>) -> Option<ExitCode> {
     match standing {
         Standing::Completed => Some(ExitCode::SUCCESS),
         Standing::Waits => {
-            told.into_iter().for_each(say_how_to_answer);
+            told.into_iter().for_each(print_how_to_answer);
             Some(ExitCode::from(WAITS))
         }
         Standing::Failed => {
@@ -303,7 +303,7 @@ fn rested(standing: Standing, following: &Following<'_>) -> Option<ExitCode> {
     }
 }
 
-fn say_that_it_goes_on(task: Option<&str>, code: u8) -> ExitCode {
+fn print_still_running(task: Option<&str>, code: u8) -> ExitCode {
     let task = short_id(task.unwrap_or_default());
     output::note(format!(
         "the task goes on: follow it with `rookery roo watch {task}`, stop it with `rookery roo cancel {task}`"

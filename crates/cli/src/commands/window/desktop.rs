@@ -129,11 +129,11 @@ pub(super) fn install() -> Outcome {
             fs::create_dir_all(parent).map_err(failed())?;
         }
         fs::write(&path, text).map_err(failed())?;
-        super::told(format!("wrote {}", path.display()))?;
+        super::report(format!("wrote {}", path.display()))?;
     }
     // One that an older program wrote would describe it twice.
     let _ = fs::remove_file(dir.join(OLD_METADATA));
-    super::told("`rookery window --remove-desktop` removes them")
+    super::report("`rookery window --remove-desktop` removes them")
 }
 
 /// Removes the files; what is not there is no trouble.
@@ -143,14 +143,14 @@ pub(super) fn remove() -> Outcome {
     for path in paths {
         let path = dir.join(path);
         match fs::remove_file(&path) {
-            Ok(()) => super::told(format!("removed {}", path.display()))?,
+            Ok(()) => super::report(format!("removed {}", path.display()))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => {
                 return Err(Failure::doing(format!("cannot remove {}", path.display()))(error));
             }
         };
     }
-    super::told("removed Rookery from the desktop")
+    super::report("removed Rookery from the desktop")
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ fn missing(display: Display) -> Option<String> {
         Display::Wayland => libraries::missing_wayland(),
         Display::X11 => libraries::missing_x11(),
     };
-    (!missing.is_empty()).then(|| libraries::told(&missing))
+    (!missing.is_empty()).then(|| libraries::missing_message(&missing))
 }
 
 /// Raises the window that is open, or opens one and stays until it is closed.
@@ -232,7 +232,7 @@ fn open_uri(uri: &str) -> Result<(), String> {
 }
 
 /// What a command says at its end.
-fn told(text: impl std::fmt::Display) -> Outcome {
+fn report(text: impl std::fmt::Display) -> Outcome {
     output::note(text);
     done()
 }

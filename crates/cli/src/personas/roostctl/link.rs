@@ -30,7 +30,7 @@ const MOST_EVENTS: usize = 10_000;
 
 /// Why a call gave no result.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum LinkError {
     /// The server refused.
     Refused { code: String, message: String },
     /// The connection ended.
@@ -43,14 +43,14 @@ pub(super) enum Trouble {
     Strange(String),
 }
 
-impl Trouble {
+impl LinkError {
     /// Whether the server refused for this reason.
     pub(super) fn is(&self, expected: Code) -> bool {
         matches!(self, Self::Refused { code, .. } if code == expected.as_str())
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { code, message } if message.is_empty() => f.write_str(code),
@@ -63,7 +63,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for LinkError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Closed,
@@ -72,14 +72,14 @@ impl From<io::Error> for Trouble {
     }
 }
 
-impl From<serde_json::Error> for Trouble {
+impl From<serde_json::Error> for LinkError {
     fn from(error: serde_json::Error) -> Self {
         Self::Strange(error.to_string())
     }
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<LinkError> for Failure {
+    fn from(trouble: LinkError) -> Self {
         // An error is one line, whatever the server wrote.
         let text = trouble.to_string().replace(['\n', '\r', '\t'], " ");
         Self::new(output::printable(&text))
@@ -104,24 +104,27 @@ impl Link {
     }
 
     /// Calls an operation.
-    pub(super) async fn call<P: Call>(&mut self, params: P) -> Result<P::Reply, Trouble> {
+    pub(super) async fn call<P: Call>(&mut self, params: P) -> Result<P::Reply, LinkError> {
         Ok(serde_json::from_str(self.call_raw(params).await?.get())?)
     }
 
     /// Calls an operation whose result is passed on with all it has.
-    pub(super) async fn call_raw<P: Call>(&mut self, params: P) -> Result<Box<RawValue>, Trouble> {
-        timeout(PATIENCE, self.exchange(params)).await.map_err(|_| Trouble::Late)?
+    pub(super) async fn call_raw<P: Call>(
+        &mut self,
+        params: P,
+    ) -> Result<Box<RawValue>, LinkError> {
+        timeout(PATIENCE, self.exchange(params)).await.map_err(|_| LinkError::Late)?
     }
 
     /// Calls an operation that is answered when a person has acted.
     pub(super) async fn call_patiently<P: Call>(
         &mut self,
         params: P,
-    ) -> Result<Box<RawValue>, Trouble> {
+    ) -> Result<Box<RawValue>, LinkError> {
         self.exchange(params).await
     }
 
-    async fn exchange<P: Call>(&mut self, params: P) -> Result<Box<RawValue>, Trouble> {
+    async fn exchange<P: Call>(&mut self, params: P) -> Result<Box<RawValue>, LinkError> {
         self.last_id += 1;
         let id = self.last_id;
         let mut line = serde_json::to_vec(&Request::new(id, params))?;
@@ -135,7 +138,7 @@ impl Link {
                 Incoming::Response(_) => {}
                 Incoming::Event(_) | Incoming::UnknownEvent(_) => {
                     if self.events.len() >= MOST_EVENTS {
-                        return Err(Trouble::Strange("too many events before an answer".into()));
+                        return Err(LinkError::Strange("too many events before an answer".into()));
                     }
                     self.events.push_back(line);
                 }
@@ -144,7 +147,7 @@ impl Link {
     }
 
     /// The next event as it was written. May be given up at any point; nothing is lost.
-    pub(super) async fn event(&mut self) -> Result<Vec<u8>, Trouble> {
+    pub(super) async fn event(&mut self) -> Result<Vec<u8>, LinkError> {
         loop {
             if let Some(line) = self.events.pop_front() {
                 return Ok(line);
@@ -156,16 +159,16 @@ impl Link {
         }
     }
 
-    async fn line(&mut self) -> Result<Vec<u8>, Trouble> {
+    async fn line(&mut self) -> Result<Vec<u8>, LinkError> {
         loop {
             let chunk = self.reader.fill_buf().await?;
             if chunk.is_empty() {
-                return Err(Trouble::Closed);
+                return Err(LinkError::Closed);
             }
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let taken = &chunk[..end.unwrap_or(chunk.len())];
             if self.partial.len() + taken.len() > LONGEST_LINE {
-                return Err(Trouble::Strange("a line is too long".into()));
+                return Err(LinkError::Strange("a line is too long".into()));
             }
             self.partial.extend_from_slice(taken);
             let used = taken.len() + usize::from(end.is_some());
@@ -182,13 +185,13 @@ fn is_for(response: &Response, id: i64) -> bool {
     response.id.0 == id || (response.id.0 == 0 && !response.ok)
 }
 
-fn result(response: Response) -> Result<Box<RawValue>, Trouble> {
+fn result(response: Response) -> Result<Box<RawValue>, LinkError> {
     match (response.ok, response.result, response.error) {
         (true, Some(result), _) => Ok(result),
         (false, _, Some(error)) => {
-            Err(Trouble::Refused { code: error.code, message: error.message })
+            Err(LinkError::Refused { code: error.code, message: error.message })
         }
-        _ => Err(Trouble::Strange("a response with neither result nor error".into())),
+        _ => Err(LinkError::Strange("a response with neither result nor error".into())),
     }
 }
 
@@ -214,7 +217,7 @@ mod tests {
         assert!(link.call(TabList {}).await.unwrap().projects.is_empty());
         assert_eq!(link.event().await.unwrap(), event.as_bytes());
         assert_eq!(link.event().await.unwrap(), unknown.as_bytes());
-        assert!(matches!(link.event().await, Err(Trouble::Closed)));
+        assert!(matches!(link.event().await, Err(LinkError::Closed)));
     }
 
     #[tokio::test]
@@ -230,9 +233,9 @@ mod tests {
     async fn a_server_that_talks_nonsense_is_no_panic() {
         for line in ["", "7", "[]", "{}", r#"{"id":"1"}"#, r#"{"id":"1","ok":true}"#, "\u{1b}["] {
             let mut link = Fake::link(vec![Step::raw("identify", line)]);
-            assert!(matches!(link.call(identify()).await, Err(Trouble::Strange(_))), "{line}");
+            assert!(matches!(link.call(identify()).await, Err(LinkError::Strange(_))), "{line}");
         }
         let mut link = Fake::link(vec![]);
-        assert!(matches!(link.call(identify()).await, Err(Trouble::Closed)));
+        assert!(matches!(link.call(identify()).await, Err(LinkError::Closed)));
     }
 }

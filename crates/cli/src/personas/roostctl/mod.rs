@@ -28,7 +28,7 @@ use crate::{
     output,
 };
 use args::{Cli, Command, Which};
-use link::{Link, Trouble};
+use link::{Link, LinkError};
 use target::{Flags, non_empty, process_env};
 
 /// The name of the tool.
@@ -140,7 +140,7 @@ async fn just<P: Call>(link: &mut Link, params: P) -> Outcome<()> {
 
 /// Prints a result with all it has.
 fn print_json(result: &RawValue) -> Outcome<()> {
-    let value: serde_json::Value = serde_json::from_str(result.get()).map_err(Trouble::from)?;
+    let value: serde_json::Value = serde_json::from_str(result.get()).map_err(LinkError::from)?;
     output::json(&value)
 }
 

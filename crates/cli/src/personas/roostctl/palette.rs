@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{
     args::{Palette, Present},
-    link::{Link, Trouble},
+    link::{Link, LinkError},
     print_json, shown,
 };
 use crate::{
@@ -42,7 +42,7 @@ async fn act<P: Call>(link: &mut Link, params: P, json: bool) -> Outcome<()> {
     if json {
         return print_json(&result);
     }
-    let state: PaletteState = serde_json::from_str(result.get()).map_err(Trouble::from)?;
+    let state: PaletteState = serde_json::from_str(result.get()).map_err(LinkError::from)?;
     output::write(described(&state).as_bytes())
 }
 
@@ -76,7 +76,7 @@ async fn present(link: &mut Link, args: Present) -> Outcome<()> {
     if args.form.json {
         return print_json(&result);
     }
-    let choice: Presented = serde_json::from_str(result.get()).map_err(Trouble::from)?;
+    let choice: Presented = serde_json::from_str(result.get()).map_err(LinkError::from)?;
     match choice.selected_id {
         Some(id) if !choice.dismissed => output::line(id),
         _ => Ok(()),

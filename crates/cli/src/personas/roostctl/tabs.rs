@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use super::{
     args::{Notify, Open, SetTitle, Tab},
     escape,
-    link::{Link, Trouble},
+    link::{Link, LinkError},
     print_json, shown, tab,
 };
 use crate::{
@@ -105,7 +105,7 @@ fn list(result: &RawValue, json: bool) -> Outcome<()> {
     if json {
         return print_json(result);
     }
-    let all: Projects = serde_json::from_str(result.get()).map_err(Trouble::from)?;
+    let all: Projects = serde_json::from_str(result.get()).map_err(LinkError::from)?;
     output::write(listed(&all.projects).as_bytes())
 }
 
@@ -135,7 +135,7 @@ fn dump(result: &RawValue, json: bool) -> Outcome<()> {
     if json {
         return print_json(result);
     }
-    let dump: Dump = serde_json::from_str(result.get()).map_err(Trouble::from)?;
+    let dump: Dump = serde_json::from_str(result.get()).map_err(LinkError::from)?;
     output::write(
         dump.rows_text.iter().map(|row| format!("{row}\n")).collect::<String>().as_bytes(),
     )
@@ -195,7 +195,7 @@ async fn place_after(link: &mut Link, new: Int64, anchor: Int64) -> Outcome<()> 
     };
     match link.call_raw(TabReorder { project_id, tab_ids }).await {
         Ok(_) => Ok(()),
-        Err(trouble @ Trouble::Refused { .. }) => {
+        Err(trouble @ LinkError::Refused { .. }) => {
             output::note(format!("the new tab is at the end: {}", shown(&trouble.to_string())));
             Ok(())
         }

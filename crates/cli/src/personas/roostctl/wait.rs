@@ -115,7 +115,7 @@ async fn subscribe(link: &mut Link, tab_id_filter: Int64) -> Outcome<bool> {
     let params = EventsSubscribe { tab_id_filter, since: Some(Int64(-1)) };
     match link.call(params).await {
         Ok(subscribed) => Ok(subscribed.seq.is_some()),
-        Err(super::Trouble::Refused { .. }) => Ok(false),
+        Err(super::LinkError::Refused { .. }) => Ok(false),
         Err(trouble) => Err(trouble.into()),
     }
 }

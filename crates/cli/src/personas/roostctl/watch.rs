@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{
     args::Watch,
-    link::{Link, Trouble},
+    link::{Link, LinkError},
 };
 use crate::{
     failure::{Failure, Outcome},
@@ -36,7 +36,7 @@ pub(super) async fn run(link: &mut Link, args: &Watch) -> Outcome<()> {
                 line.push(b'\n');
                 output::write(&line)?;
             }
-            Err(Trouble::Closed) => return Ok(()),
+            Err(LinkError::Closed) => return Ok(()),
             Err(trouble) => return Err(trouble.into()),
         }
     }

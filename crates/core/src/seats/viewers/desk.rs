@@ -7,7 +7,7 @@ use rookery_view::scene::WindowSize;
 use tokio::sync::watch;
 
 use super::{
-    Ending, Face, Fit, MAX_VIEWERS_OF_DEVICE, NewViewer, Page, Trail, Viewer, ViewerRights,
+    Ending, Face, Fit, MAX_VIEWERS_OF_DEVICE, NewViewer, Page, TabHistory, Viewer, ViewerRights,
 };
 use crate::rooms::Seats;
 use crate::seats::Seat;
@@ -53,7 +53,7 @@ impl Seats {
                     is_single: new.is_single,
                     page: new.page.unwrap_or_default(),
                     at,
-                    trail: Trail::default(),
+                    tab_history: TabHistory::default(),
                     zoomed: None,
                     has_keyboard: false,
                     is_visible: true,
@@ -103,7 +103,7 @@ impl Seats {
             live.with_engine(|engine| engine.displays.forget(id, was_desk));
         }
         self.core.inner.seats.sizes.forget(id);
-        self.tell_focus_changes(&before);
+        self.send_focus_changes(&before);
         self.settle_sizes().await;
     }
 
@@ -147,7 +147,7 @@ impl Seats {
             tx.move_desk(id);
             tx.see_shown(id)
         })?;
-        self.tell_focus_changes(&before);
+        self.send_focus_changes(&before);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Seats {
             Some(terminal) => self.of(id).show(terminal).await?,
             None => self.core.transact(|tx| tx.see_shown(id)).map(drop)?,
         }
-        self.tell_focus_changes(&before);
+        self.send_focus_changes(&before);
         self.settle_sizes().await;
         Ok(())
     }
@@ -177,14 +177,14 @@ impl Seats {
             .transact_durably(|tx| {
                 let project = tx.world.terminal(terminal)?.project;
                 if let Some(viewer) = tx.world.viewers.get_mut(&id) {
-                    viewer.trail.left(viewer.at.terminal, Some(terminal));
+                    viewer.tab_history.left(viewer.at.terminal, Some(terminal));
                     viewer.at = Active { project: Some(project), terminal: Some(terminal) };
                     viewer.page = Page::Workspace;
                 }
                 tx.see_shown(id)
             })
             .await?;
-        self.tell_focus_changes(&before);
+        self.send_focus_changes(&before);
         self.settle_sizes().await;
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Seats {
             self.touch(id)?;
         }
         self.core.transact(|tx| tx.see_shown(id)).map(drop)?;
-        self.tell_focus_changes(&before);
+        self.send_focus_changes(&before);
         self.settle_sizes().await;
         Ok(())
     }
@@ -231,11 +231,11 @@ impl Seats {
                 .and_then(|id| world.viewers.get(&id))
                 .is_some_and(|viewer| !viewer.can_be_desk());
             if is_lost {
-                let (active, trail) = (world.active, world.trail.clone());
+                let (active, tab_history) = (world.active, world.tab_history.clone());
                 let viewing = world.viewing();
                 let left = viewing.desk.take().and_then(|id| viewing.viewers.get_mut(&id));
                 if let Some(viewer) = left {
-                    (viewer.at, viewer.trail) = (active, trail);
+                    (viewer.at, viewer.tab_history) = (active, tab_history);
                 }
             }
         });
@@ -333,18 +333,18 @@ impl Tx<'_> {
     /// The hands are at another viewer: what it shows is selected, and the last desk stays where it was.
     fn move_desk(&mut self, id: ViewerId) {
         let world = &mut *self.world;
-        let (active, trail) = (world.active, world.trail.clone());
+        let (active, tab_history) = (world.active, world.tab_history.clone());
         if let Some(last) = world.desk.and_then(|last| world.viewers.get_mut(&last)) {
-            (last.at, last.trail) = (active, trail);
+            (last.at, last.tab_history) = (active, tab_history);
         }
         let place = world.standing_of(Some(id));
-        let trail = world.viewers.get(&id).map(|viewer| viewer.trail.clone());
+        let tab_history = world.viewers.get(&id).map(|viewer| viewer.tab_history.clone());
         world.desk = Some(id);
         if place != active && place.project.is_some() {
             self.select(place);
         }
         // What the others left is not what this one did.
-        self.world.trail = trail.unwrap_or_default();
+        self.world.tab_history = tab_history.unwrap_or_default();
     }
 
     /// What was selected for all is what the desk shows.

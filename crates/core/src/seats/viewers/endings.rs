@@ -7,7 +7,7 @@ use crate::rooms::Seats;
 
 /// Why a viewer is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goodbye {
+pub enum EndReason {
     /// The daemon stops.
     Stopping,
     /// Another daemon takes its place.
@@ -19,31 +19,31 @@ pub enum Goodbye {
 }
 
 /// Where a viewer hears that it is to go.
-pub(crate) type Ending = watch::Sender<Option<Goodbye>>;
+pub(crate) type Ending = watch::Sender<Option<EndReason>>;
 
 impl Seats {
     /// Waits until a viewer is to go. One that is gone is not waited for.
-    pub async fn goodbye(&self, id: ViewerId) -> Goodbye {
+    pub async fn viewer_end(&self, id: ViewerId) -> EndReason {
         let ending = {
             let endings = self.core.inner.seats.endings.lock();
             endings.get(&id).map(Ending::subscribe)
         };
         let ended = async {
-            let Some(mut ending) = ending else { return Goodbye::Stopping };
+            let Some(mut ending) = ending else { return EndReason::Stopping };
             let said = ending.wait_for(Option::is_some).await.ok().and_then(|said| *said);
-            said.unwrap_or(Goodbye::Stopping)
+            said.unwrap_or(EndReason::Stopping)
         };
         tokio::select! {
             why = ended => why,
             () = self.core.stopping() => match self.core.is_restarting() {
-                true => Goodbye::Restarting,
-                false => Goodbye::Stopping,
+                true => EndReason::Restarting,
+                false => EndReason::Stopping,
             },
         }
     }
 
     /// Asks a viewer to go. False if there is none.
-    pub fn dismiss_viewer(&self, id: ViewerId, why: Goodbye) -> bool {
+    pub fn dismiss_viewer(&self, id: ViewerId, why: EndReason) -> bool {
         let endings = self.core.inner.seats.endings.lock();
         endings.get(&id).is_some_and(|ending| ending.send_replace(Some(why)).is_none())
     }
@@ -59,7 +59,7 @@ impl Seats {
         ids.sort();
         let surplus = ids.len().saturating_sub(most);
         for id in ids.into_iter().take(surplus) {
-            self.dismiss_viewer(id, Goodbye::Replaced);
+            self.dismiss_viewer(id, EndReason::Replaced);
         }
     }
 }

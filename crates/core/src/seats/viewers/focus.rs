@@ -8,13 +8,13 @@ use crate::rooms::Seats;
 
 impl Seats {
     /// Tells programs whose terminal got or lost a keyboard since then.
-    pub(crate) fn tell_focus_changes(&self, before: &BTreeSet<TerminalId>) {
+    pub(crate) fn send_focus_changes(&self, before: &BTreeSet<TerminalId>) {
         let now = self.core.look().focused();
         for id in before.difference(&now) {
-            self.tell_focus(Some(*id), false);
+            self.send_focus(Some(*id), false);
         }
         for id in now.difference(before) {
-            self.tell_focus(Some(*id), true);
+            self.send_focus(Some(*id), true);
         }
     }
 }

@@ -10,7 +10,7 @@ mod desk;
 mod endings;
 mod focus;
 mod sizes;
-mod trail;
+mod tab_history;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use rookery_view::scene::WindowSize;
 
 use crate::world::{Active, World};
 
+pub use endings::EndReason;
 pub(super) use endings::Ending;
-pub use endings::Goodbye;
 pub(super) use sizes::Sizes;
-pub(crate) use trail::Trail;
+pub(crate) use tab_history::TabHistory;
 
 /// How many viewers there may be, unless the config says otherwise.
 pub const MAX_VIEWERS: usize = 64;
@@ -156,7 +156,7 @@ pub struct Viewer {
     /// Where it is in the workspace. That of the desk is the world's.
     pub(crate) at: Active,
     /// Where it was before. That of the desk is the world's.
-    pub(crate) trail: Trail,
+    pub(crate) tab_history: TabHistory,
     /// The pane that fills its room.
     pub(crate) zoomed: Option<TerminalId>,
     /// Whether it has the keyboard, by what its face says.

@@ -19,7 +19,7 @@ use super::submit::NewTask;
 use crate::commands::ExecRequest;
 use crate::core::Core;
 use crate::rooms::Tasks;
-use crate::workflows::{Lender, TaskInput};
+use crate::workflows::{ClientGrant, TaskInput};
 
 pub(super) use workflow::about_input;
 
@@ -73,7 +73,7 @@ pub(super) struct Job {
     pub(super) output: Arc<Output>,
     pub(super) stop: CancellationToken,
     /// For whom it is done; the client may be gone.
-    pub(super) lender: Lender,
+    pub(super) grant: ClientGrant,
 }
 
 /// How an attempt ended.

@@ -108,8 +108,8 @@ async fn run(job: Job) -> Outcome {
             parent: job.task.thread.zip(turn),
             thread: job.task.thread,
             cwd: Some(job.task.spec.workspace.clone()),
-            client: job.lender.client,
-            keys: job.lender.keys.clone(),
+            client: job.grant.client,
+            keys: job.grant.keys.clone(),
             ..child
         },
         Err(error) => return Outcome::failed(error.message()),

@@ -176,7 +176,7 @@ fn input_of(new: &NewTask, workspace: PathBuf) -> Result<TaskInput> {
         (run.thread, run.turn) = (new.thread, new.turn);
     }
     run.workspace = Some(workspace);
-    (run.client, run.keys) = (new.lender().client, new.keys.clone());
+    (run.client, run.keys) = (new.grant().client, new.keys.clone());
     Ok(input)
 }
 
@@ -187,8 +187,8 @@ async fn run(job: Job) -> Outcome {
         workspace: Some(task.spec.workspace.clone()),
         thread: task.thread,
         turn: task.turn,
-        client: job.lender.client.unwrap_or_default(),
-        keys: job.lender.keys.clone(),
+        client: job.grant.client.unwrap_or_default(),
+        keys: job.grant.keys.clone(),
         ..NewTask::default()
     };
     let input = match input_of(&new, task.spec.workspace.clone()) {

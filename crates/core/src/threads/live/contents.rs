@@ -161,7 +161,7 @@ impl Contents {
     }
 
     /// Items with the turns they belong to, as the machine wants them.
-    pub(crate) fn told(&self) -> impl DoubleEndedIterator<Item = (TurnId, &Item)> + Clone {
+    pub(crate) fn items_by_turn(&self) -> impl DoubleEndedIterator<Item = (TurnId, &Item)> + Clone {
         self.items.iter().map(|placed| (placed.turn, &placed.item))
     }
 

@@ -49,7 +49,7 @@ pub(super) fn viewer(n: u8) -> Viewer {
         is_single: false,
         page: Page::default(),
         at: Active::default(),
-        trail: Default::default(),
+        tab_history: Default::default(),
         zoomed: None,
         has_keyboard: false,
         is_visible: true,

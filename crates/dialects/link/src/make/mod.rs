@@ -11,7 +11,7 @@ use rookery_view::link;
 pub(crate) use card::card;
 pub(crate) use text::{blocks, files, line, lines, patch};
 pub(crate) use thread::{
-    Ends, grows, head, item, said, thread_mood, thread_status, thread_title, tool_output,
+    Ends, grows, head, item, text_of, thread_mood, thread_status, thread_title, tool_output,
 };
 
 use crate::ids::millis;

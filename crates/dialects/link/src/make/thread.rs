@@ -141,7 +141,7 @@ pub(crate) fn item(core: &Core, turn: TurnId, item: &Item) -> ThreadItem {
             return shown;
         }
     };
-    let text = said(item);
+    let text = text_of(item);
     let cut = text.floor_char_boundary(bound::ITEM_BYTES);
     (shown.kind, shown.cut) = (kind, cut < text.len());
     shown.blocks = Some(blocks(&text[..cut]));
@@ -269,7 +269,7 @@ pub(crate) fn grows(item: &Item) -> bool {
 }
 
 /// What an item says.
-pub(crate) fn said(item: &Item) -> String {
+pub(crate) fn text_of(item: &Item) -> String {
     match &item.body {
         ItemBody::User { text, .. } | ItemBody::Agent { text, .. } => text.clone(),
         ItemBody::Reasoning { summary, content } => {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rookery_core::{Clipboard, Looked, ScrollTo, TerminalHandle};
+use rookery_core::{Clipboard, ScreenView, ScrollTo, TerminalHandle};
 use rookery_model as model;
 use rookery_term::find::{Case, Finder};
 use rookery_term::redact::Policy;
@@ -56,7 +56,7 @@ pub(crate) async fn rows(cx: Cx, params: Rows) -> Result<RowsFound, Error> {
     let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
     let range = params.from..params.from.saturating_add(params.count);
     let (found, is_used_up) = cx.session.look(|state| {
-        let found = handle.look(|Looked { screen, .. }| {
+        let found = handle.look(|ScreenView { screen, .. }| {
             let masked = match redacts {
                 true => Masked::of(screen, range),
                 false => Masked::default(),
@@ -126,7 +126,7 @@ fn step(handle: &TerminalHandle, search: &mut Search) -> Found {
     let started = Instant::now();
     while !finder.is_done() && started.elapsed() < STEP {
         // Let go of now and then: the terminal waits meanwhile.
-        handle.look(|Looked { screen, .. }| {
+        handle.look(|ScreenView { screen, .. }| {
             let held = Instant::now();
             while !finder.is_done() && held.elapsed() < HOLD {
                 found.extend(finder.step(screen));
@@ -173,7 +173,7 @@ pub(crate) async fn select(cx: Cx, params: Select) -> Result<Selected, Error> {
 pub(crate) async fn copy(cx: Cx, params: Copy) -> Result<Copied, Error> {
     let handle = cx.terminal(params.t)?;
     let redacts = cx.session.opened().is_some_and(|opened| opened.redacts);
-    let (text, cut) = handle.look(|Looked { screen, selection, .. }| match selection {
+    let (text, cut) = handle.look(|ScreenView { screen, selection, .. }| match selection {
         Some(selection) if redacts => selected(screen, &selection, COPY_BYTES),
         Some(selection) => screen.selected_text_within(&selection, COPY_BYTES),
         None => (String::new(), false),

@@ -313,7 +313,7 @@ pub(crate) async fn item(cx: Cx, params: ItemCall) -> Result<ItemShown, Error> {
         | ItemBody::Agent { .. }
         | ItemBody::Compaction { .. }
         | ItemBody::Error { .. }
-        | ItemBody::Raw { .. } => make::said(item),
+        | ItemBody::Raw { .. } => make::text_of(item),
     };
     let from = params.from.unwrap_or(0) as usize;
     let shown = make::item(&cx.core, turn.turn.id, item);
@@ -325,7 +325,7 @@ pub(crate) async fn item(cx: Cx, params: ItemCall) -> Result<ItemShown, Error> {
 /// page has room for are parted.
 fn page(lines: Vec<String>, from: usize) -> (Vec<String>, Option<u32>) {
     let mut room = bound::ITEM_PAGE_BYTES;
-    let mut parts = lines.into_iter().flat_map(|line| parted(&line)).skip(from).peekable();
+    let mut parts = lines.into_iter().flat_map(|line| closed(&line)).skip(from).peekable();
     let mut shown = Vec::new();
     while let Some(part) = parts.next_if(|part| part.len() < room) {
         if shown.len() == bound::ITEM_PAGE_LINES {
@@ -340,7 +340,7 @@ fn page(lines: Vec<String>, from: usize) -> (Vec<String>, Option<u32>) {
 }
 
 /// A line in parts that each fit into a page.
-fn parted(line: &str) -> Vec<String> {
+fn closed(line: &str) -> Vec<String> {
     let mut rest = line;
     let mut parts = Vec::new();
     while rest.len() > PART_BYTES {

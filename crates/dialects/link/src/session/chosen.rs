@@ -17,7 +17,7 @@ pub(super) fn chosen(core: &Core, session: &Session, face: Face) -> Chosen {
     });
     kept.unwrap_or_else(|| {
         let keymap = keymap(&settings, face);
-        let made = Chosen { settings: told(&settings, &keymap), keys: keymap.told() };
+        let made = Chosen { settings: link_settings(&settings, &keymap), keys: keymap.told() };
         session.look(|state| state.chosen = Some((settings, made.clone())));
         made
     })
@@ -34,7 +34,7 @@ fn keymap(settings: &Settings, face: Face) -> Keymap {
 }
 
 /// What painters need of the user's settings.
-fn told(settings: &Settings, keymap: &Keymap) -> link::Settings {
+fn link_settings(settings: &Settings, keymap: &Keymap) -> link::Settings {
     let faces = &settings.faces;
     link::Settings {
         theme: settings.theme.clone(),

@@ -155,7 +155,7 @@ impl Session {
     }
 
     /// Resolves when the connection has to end.
-    pub(crate) async fn parted(&self) -> Bye {
+    pub(crate) async fn closed(&self) -> Bye {
         let mut parting = self.parting.subscribe();
         match parting.wait_for(Option::is_some).await {
             Ok(bye) => bye.unwrap_or(Bye::Stopping),

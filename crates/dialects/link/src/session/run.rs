@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::select_all;
-use rookery_core::{Changes, Clipboard, Core, Goodbye, Page, Progress, Shows};
+use rookery_core::{Changes, Clipboard, Core, EndReason, Page, Progress, Shows};
 use rookery_model::{TerminalId, ViewerId};
 use rookery_term::Mark;
 use rookery_view::link::{self, Bye, Clip, ClipTarget, Found, Frame};
@@ -76,26 +76,26 @@ pub(crate) fn start(
         let bye = tokio::select! {
             // Whoever sends frames notices a stop as well, but not which.
             biased;
-            bye = session.parted() => Some(bye),
-            why = seats.goodbye(viewer) => Some(match why {
-                Goodbye::Stopping => Bye::Stopping,
-                Goodbye::Restarting => Bye::Restarting,
-                Goodbye::Revoked => Bye::Revoked,
-                Goodbye::Replaced => Bye::Replaced,
+            bye = session.closed() => Some(bye),
+            why = seats.viewer_end(viewer) => Some(match why {
+                EndReason::Stopping => Bye::Stopping,
+                EndReason::Restarting => Bye::Restarting,
+                EndReason::Revoked => Bye::Revoked,
+                EndReason::Replaced => Bye::Replaced,
             }),
             () = over.cancelled() => None,
             bye = runner.run() => bye,
         };
         let bye = match bye {
             // The news ended before the word about it came.
-            Some(Bye::Stopping) => match timeout(WORD, seats.goodbye(viewer)).await {
-                Ok(Goodbye::Restarting) => Some(Bye::Restarting),
+            Some(Bye::Stopping) => match timeout(WORD, seats.viewer_end(viewer)).await {
+                Ok(EndReason::Restarting) => Some(Bye::Restarting),
                 _ => bye,
             },
             bye => bye,
         };
         if let Some(bye) = bye {
-            runner.say_goodbye(bye);
+            runner.send_goodbye(bye);
         }
         over.cancelled().await;
         entered.leave().await;
@@ -103,7 +103,7 @@ pub(crate) fn start(
 }
 
 /// Waits until something happens in the open thread; true if it may show around it as well.
-async fn heard(core: &Core, open: &mut Option<OpenThread>) -> bool {
+async fn next_news(core: &Core, open: &mut Option<OpenThread>) -> bool {
     match open {
         Some(open) => open.wait(core).await,
         None => std::future::pending().await,
@@ -187,7 +187,7 @@ impl Runner {
         if let Some(mut new) = new {
             // What was told of it as it was open before may come after the reply that opened it again.
             if self.open.as_ref().is_some_and(|open| open.id() == new.id()) {
-                new.tell_anew();
+                new.resend();
             }
             self.open = Some(new);
         }
@@ -233,7 +233,7 @@ impl Runner {
                 false => select_all(progress).await.0,
             }
         };
-        let told = heard(&self.core, &mut self.open);
+        let told = next_news(&self.core, &mut self.open);
         tokio::select! {
             changed = self.changes.next() => {
                 changed.map_err(drop)?;
@@ -279,7 +279,7 @@ impl Runner {
             tokio::select! {
                 () = self.session.woken() => self.follow_thread(),
                 // News of the thread must not pile up for all who read them.
-                shows_around = heard(&self.core, &mut self.open) => {
+                shows_around = next_news(&self.core, &mut self.open) => {
                     self.is_scene_due |= shows_around;
                 }
                 () = sleep_until(stalled) => return Err(()),
@@ -323,7 +323,7 @@ impl Runner {
         if resync.scene {
             // News may have been lost with it.
             self.cards.clear();
-            self.open.iter_mut().for_each(OpenThread::tell_anew);
+            self.open.iter_mut().for_each(OpenThread::resend);
         }
         let is_visible = self.core.seats().viewer(self.viewer).is_ok_and(|it| it.is_visible);
         if is_scene_due {
@@ -337,7 +337,7 @@ impl Runner {
             self.session.look_at_branches(&self.core, roots);
             rest.cards = cards::news(&self.core, &self.session, &mut self.cards);
         }
-        self.tell_terminals();
+        self.send_terminals();
         // Who cannot be seen is told when it can be again.
         if let Some(open) = self.open.as_mut().filter(|_| is_visible) {
             rest.threads = open.take(&self.core);
@@ -388,7 +388,7 @@ impl Runner {
         self.connection.outbox().try_send(body).map_err(drop)
     }
 
-    fn say_goodbye(&mut self, bye: Bye) {
+    fn send_goodbye(&mut self, bye: Bye) {
         let rest = Frame { bye: Some(bye), ..Frame::default() };
         let last = self.session.look(|state| state.differ.finish(0, rest));
         if let Some(frame) = last {

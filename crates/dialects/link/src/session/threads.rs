@@ -36,7 +36,7 @@ impl OpenThread {
     /// Waits until something happens; true if it may show around the thread as well.
     pub(crate) async fn wait(&mut self, core: &Core) -> bool {
         match self.news.next().await {
-            Ok(news) => self.feed.hear(&news),
+            Ok(news) => self.feed.apply_news(&news),
             Err(error) => {
                 // Cut off for being too far behind. A daemon that stops ends its viewers by itself.
                 if error.kind() != model::ErrorKind::Busy {
@@ -44,15 +44,15 @@ impl OpenThread {
                 }
                 let topics = Topics::NOTICES.of_thread(self.id());
                 self.news = core.log().subscribe(topics, None);
-                self.tell_anew();
+                self.resend();
                 false
             }
         }
     }
 
     /// What the viewer has may be anything by now.
-    pub(crate) fn tell_anew(&mut self) {
-        self.feed.tell_anew();
+    pub(crate) fn resend(&mut self) {
+        self.feed.resend();
     }
 
     pub(crate) fn is_due(&self) -> bool {
@@ -84,7 +84,7 @@ struct Growing {
 
 impl Growing {
     fn new(item: &Item) -> Growing {
-        let (text, is_cut) = said(item);
+        let (text, is_cut) = text_of(item);
         let mut prose = Prose::default();
         prose.push(&text);
         Growing { text, prose, is_cut }
@@ -93,7 +93,7 @@ impl Growing {
     /// The first block that is another by now, if there is one; an error if the item is not what it was
     /// with more behind it.
     fn grow(&mut self, item: &Item) -> Result<Option<usize>, ()> {
-        let (text, is_cut) = said(item);
+        let (text, is_cut) = text_of(item);
         let more = text.strip_prefix(&self.text).filter(|_| is_cut == self.is_cut).ok_or(())?;
         if more.is_empty() {
             return Ok(None);
@@ -104,8 +104,8 @@ impl Growing {
 }
 
 /// What an item that may grow says so far, and whether that is more than is told.
-fn said(item: &Item) -> (String, bool) {
-    let mut text = make::said(item);
+fn text_of(item: &Item) -> (String, bool) {
+    let mut text = make::text_of(item);
     let cut = text.floor_char_boundary(bound::ITEM_BYTES);
     let is_cut = cut < text.len();
     text.truncate(cut);
@@ -118,14 +118,14 @@ impl Feed {
     }
 
     /// Takes what happened; true if it may show around the thread as well.
-    fn hear(&mut self, news: &[News]) -> bool {
+    fn apply_news(&mut self, news: &[News]) -> bool {
         let mut shows_around = false;
         for one in news {
             match one {
                 News::Notice(notice) => {
                     let Notice { thread, body, .. } = &**notice;
                     if *thread == Some(self.thread.id()) {
-                        self.hear_body(body);
+                        self.apply_notice(body);
                     }
                     shows_around |= matches!(body, NoticeBody::Thread(_) | NoticeBody::Turn(_));
                 }
@@ -137,10 +137,10 @@ impl Feed {
         shows_around
     }
 
-    fn hear_body(&mut self, body: &NoticeBody) {
+    fn apply_notice(&mut self, body: &NoticeBody) {
         match body {
             NoticeBody::Item(_, ItemChange::Started(item) | ItemChange::Completed(item)) => {
-                self.tell_whole(item.id.clone());
+                self.send_whole(item.id.clone());
             }
             NoticeBody::Item(_, ItemChange::Delta(item, _)) => drop(self.due.insert(item.clone())),
             // The end of what a tool writes is in its item.
@@ -154,7 +154,7 @@ impl Feed {
                 // It shows in the item of the call that waits for it.
                 let item = self.thread.item_of_call(request.turn(), &request.call_id);
                 if let Some(item) = item {
-                    self.tell_whole(item);
+                    self.send_whole(item);
                 }
             }
             NoticeBody::Thread(_)
@@ -175,12 +175,12 @@ impl Feed {
         }
     }
 
-    fn tell_whole(&mut self, item: ItemId) {
+    fn send_whole(&mut self, item: ItemId) {
         self.growing.remove(&item);
         self.due.insert(item);
     }
 
-    fn tell_anew(&mut self) {
+    fn resend(&mut self) {
         self.growing.clear();
         self.due.extend(self.thread.newest(bound::THREAD_ITEMS as usize));
         self.is_head_due = true;

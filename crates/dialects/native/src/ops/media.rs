@@ -1,6 +1,6 @@
 //! Artifacts: listed, looked at, brought and deleted.
 
-use rookery_core::{Brought, ImageAction, NewImage, NewImageInput};
+use rookery_core::{ImageAction, MediaInput, NewImage, NewImageInput};
 use rookery_media as media;
 use rookery_model as model;
 
@@ -35,7 +35,7 @@ pub(crate) async fn import(cx: Cx, params: MediaImport) -> Result<Artifact, Erro
     absolute("path", &params.path)?;
     let thread = params.thread.as_deref().map(thread).transpose()?;
     let media = cx.core.media();
-    let kept = media.import(Brought::Path(params.path), thread, params.title).await?;
+    let kept = media.import(MediaInput::Path(params.path), thread, params.title).await?;
     Ok(shown(&cx, &kept))
 }
 

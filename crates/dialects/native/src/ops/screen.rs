@@ -46,7 +46,7 @@ struct Seen {
 
 impl Seen {
     fn new(terminal: &TerminalHandle, history: usize) -> Self {
-        terminal.look(|core::Looked { screen, .. }| {
+        terminal.look(|core::ScreenView { screen, .. }| {
             let snapshot = screen.view(Detail::Text);
             let text = match history {
                 0 => snapshot.plain_text().to_owned(),

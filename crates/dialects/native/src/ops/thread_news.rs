@@ -27,8 +27,8 @@ pub(crate) async fn subscribe(
     let (core, reader) = (cx.core.clone(), cx.core.log().subscribe(topics, None));
     let outbox = cx.connection.outbox().clone();
     let subscription = cx.thread_subscriptions.start(outbox.clone(), |number| {
-        let teller = Teller { core, outbox, subscription: number, thread };
-        teller.tell_all(reader)
+        let teller = ThreadNotifier { core, outbox, subscription: number, thread };
+        teller.run(reader)
     })?;
     Ok(ThreadSubscription { subscription })
 }
@@ -39,7 +39,7 @@ pub(crate) async fn unsubscribe(cx: Cx, params: ThreadUnsubscribe) -> Result<Emp
 }
 
 /// Tells one subscriber.
-struct Teller {
+struct ThreadNotifier {
     core: Core,
     outbox: Outbox,
     subscription: u64,
@@ -47,9 +47,9 @@ struct Teller {
     thread: Option<model::ThreadId>,
 }
 
-impl Teller {
+impl ThreadNotifier {
     /// Until the peer or the world is gone; waits while the peer does not read.
-    async fn tell_all(self, mut reader: Subscription) {
+    async fn run(self, mut reader: Subscription) {
         let mut last = model::Timestamp::from_micros(0);
         loop {
             let batch = match reader.next().await {
@@ -63,14 +63,14 @@ impl Teller {
             };
             for news in &batch {
                 last = news.notice().map_or(last, |notice| notice.at);
-                if self.tell(news, last).await.is_err() {
+                if self.send_news(news, last).await.is_err() {
                     return;
                 }
             }
         }
     }
 
-    async fn tell(&self, news: &News, at: model::Timestamp) -> Result<(), Rejected> {
+    async fn send_news(&self, news: &News, at: model::Timestamp) -> Result<(), Rejected> {
         match news {
             News::Notice(notice) if self.thread.is_none() || notice.thread == self.thread => {
                 match self.news(notice) {

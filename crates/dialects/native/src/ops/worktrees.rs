@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rookery_core::{AgentChoice, LandOutcome, Tree};
-use rookery_host::git::worktree::{Base, How, LandRequest, NewWorktree, State as TreeState};
+use rookery_host::git::worktree::{Base, LandMode, LandRequest, NewWorktree, State as TreeState};
 
 use super::named::absolute;
 use super::sessions::of_terminal;
@@ -122,9 +122,9 @@ pub(crate) async fn land(cx: Cx, params: WorktreeLand) -> Result<WorktreeLanded,
         worktree: params.path,
         into: params.into.unwrap_or_default(),
         how: match params.how {
-            LandHow::Merge => How::Merge,
-            LandHow::Squash => How::Squash,
-            LandHow::Rebase => How::Rebase,
+            LandHow::Merge => LandMode::Merge,
+            LandHow::Squash => LandMode::Squash,
+            LandHow::Rebase => LandMode::Rebase,
         },
         message: params.message,
         delete_after: params.remove,

@@ -1,6 +1,6 @@
 //! Which part of new output may be said, with its secrets hidden.
 
-use rookery_core::Piece;
+use rookery_core::TranscriptChunk;
 use rookery_term::redact::Policy;
 
 use crate::errors::default_policy;
@@ -18,7 +18,7 @@ pub(super) struct Ready {
 
 /// Hides secrets in a piece of a transcript. Unless it is the last chance, what may be the beginning
 /// of a secret waits.
-pub(super) fn ready(piece: &Piece, is_last: bool) -> Ready {
+pub(super) fn ready(piece: &TranscriptChunk, is_last: bool) -> Ready {
     let policy = default_policy();
     let shown = if is_last { piece.text.len() } else { safe_len(policy, piece) };
     let (mut now, mut later) = piece.text.split_at(shown);
@@ -33,7 +33,7 @@ pub(super) fn ready(piece: &Piece, is_last: bool) -> Ready {
 }
 
 /// How much of a piece can be shown before more has arrived.
-fn safe_len(policy: &Policy, piece: &Piece) -> usize {
+fn safe_len(policy: &Policy, piece: &TranscriptChunk) -> usize {
     let both = format!("{}{}", piece.context, piece.text);
     policy.safe_len(&both).saturating_sub(piece.context.len())
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{launch, process_of};
 use crate::{
     Cx, errors, ids,
-    waits::{Found, Ticket, Who, until},
+    waits::{Found, Ticket, WaitTarget, until},
     wire::{
         adapter::{
             CancelWait, Cancelled, Inspected, Intent, Judgement, Live, LiveAdapter, Named, Plugins,
@@ -255,7 +255,7 @@ fn enter(cx: &Cx, at: &At, wait: &WaitFor) -> Result<Ticket, RpcError> {
     if !matches!(wait.params, None | Some(Value::Null | Value::Object(_))) {
         return Err(RpcError::invalid_params("params: expected an object"));
     }
-    super::enter(cx, wait.wait_id.as_deref(), || Who::Adapter(at.adapter.id.clone()))
+    super::enter(cx, wait.wait_id.as_deref(), || WaitTarget::Adapter(at.adapter.id.clone()))
 }
 
 async fn wait_for(
@@ -292,8 +292,8 @@ async fn wait_for(
 /// `adapter.cancel_wait`.
 pub(crate) async fn cancel_wait(cx: Cx, params: CancelWait) -> Result<Cancelled, RpcError> {
     let (adapter, session) = match cx.shared.waits.cancel(&params.wait_id) {
-        Some(Who::Adapter(adapter)) => (Some(adapter), None),
-        Some(Who::Session(session)) => (None, Some(session)),
+        Some(WaitTarget::Adapter(adapter)) => (Some(adapter), None),
+        Some(WaitTarget::Session(session)) => (None, Some(session)),
         None => return Ok(Cancelled::default()),
     };
     Ok(Cancelled { cancelled: true, adapter, session, wait_id: Some(params.wait_id) })

@@ -13,7 +13,7 @@ use rookery_wire::rpc::RpcError;
 
 use crate::{
     Cx,
-    waits::{Ticket, Who},
+    waits::{Ticket, WaitTarget},
     wire::process::Process,
 };
 
@@ -23,7 +23,11 @@ fn process_of(cx: &Cx, id: TerminalId) -> Option<Process> {
 }
 
 /// Takes a name for a wait.
-fn enter(cx: &Cx, name: Option<&str>, who: impl FnOnce() -> Who) -> Result<Ticket, RpcError> {
+fn enter(
+    cx: &Cx,
+    name: Option<&str>,
+    who: impl FnOnce() -> WaitTarget,
+) -> Result<Ticket, RpcError> {
     cx.shared.waits.enter(name, who).ok_or_else(|| {
         let name = name.unwrap_or_default();
         RpcError::invalid_params(format!("wait_id `{name}` is already in flight"))

@@ -14,7 +14,7 @@ use crate::{
     errors::{self, io},
     ids,
     screen::View,
-    waits::Who,
+    waits::WaitTarget,
     wire::{
         session::{
             Closed, Create, Created, Described, Input, Killed, List, Named, ReadScreen,
@@ -57,8 +57,9 @@ pub(crate) async fn wait(cx: Cx, params: Wait) -> Result<Waited, RpcError> {
     let timeout = params.timeout();
     let view = params.look.view().await?;
     let (condition, _) = params.matcher.compiled().await?;
-    let mut ticket =
-        super::enter(&cx, params.wait_id.as_deref(), || Who::Session(params.session.clone()))?;
+    let mut ticket = super::enter(&cx, params.wait_id.as_deref(), || {
+        WaitTarget::Session(params.session.clone())
+    })?;
     let waited = tokio::select! {
         waited = session.wait(condition, view.detail(), timeout) => waited.map_err(io)?,
         () = ticket.cancelled() => return Err(errors::cancelled()),

@@ -14,13 +14,13 @@ pub(crate) use until::{Found, until};
 pub(crate) struct Waits(Arc<Mutex<BTreeMap<String, Pending>>>);
 
 struct Pending {
-    who: Who,
+    who: WaitTarget,
     cancel: oneshot::Sender<()>,
 }
 
 /// What a wait is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum WaitTarget {
     Adapter(String),
     /// A session, without an adapter.
     Session(String),
@@ -34,7 +34,11 @@ pub(crate) struct Ticket {
 
 impl Waits {
     /// Takes a name for a wait; none if it is taken. A wait without a name always can.
-    pub(crate) fn enter(&self, name: Option<&str>, who: impl FnOnce() -> Who) -> Option<Ticket> {
+    pub(crate) fn enter(
+        &self,
+        name: Option<&str>,
+        who: impl FnOnce() -> WaitTarget,
+    ) -> Option<Ticket> {
         let Some(name) = name else { return Some(Ticket { name: None, cancelled: None }) };
         let mut pending = self.0.lock();
         if pending.contains_key(name) {
@@ -46,7 +50,7 @@ impl Waits {
     }
 
     /// Cancels a wait; who waited, or none if there is no such wait.
-    pub(crate) fn cancel(&self, name: &str) -> Option<Who> {
+    pub(crate) fn cancel(&self, name: &str) -> Option<WaitTarget> {
         let pending = self.0.lock().remove(name)?;
         // A wait that ended this very moment does not need it.
         let _ = pending.cancel.send(());
@@ -90,14 +94,14 @@ mod tests {
     async fn a_name_is_taken_until_the_wait_ends_or_is_cancelled() {
         let waits = Waits::default();
         let on = |adapter: &str| {
-            let who = Who::Adapter(adapter.to_owned());
+            let who = WaitTarget::Adapter(adapter.to_owned());
             waits.enter(Some("w"), || who)
         };
         let mut first = on("e1").unwrap();
         assert!(on("e2").is_none());
-        let nameless = waits.enter(None, || Who::Session("s1".to_owned()));
+        let nameless = waits.enter(None, || WaitTarget::Session("s1".to_owned()));
         assert!(nameless.is_some(), "who has no name takes none");
-        assert_eq!(waits.cancel("w"), Some(Who::Adapter("e1".to_owned())));
+        assert_eq!(waits.cancel("w"), Some(WaitTarget::Adapter("e1".to_owned())));
         assert_eq!(waits.cancel("w"), None);
         let second = on("e2").unwrap();
         first.cancelled().await;

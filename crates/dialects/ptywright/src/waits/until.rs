@@ -89,7 +89,7 @@ pub(crate) async fn until(
         let waited = session.wait(condition.clone(), Detail::Text, timeout).await.map_err(fail)?;
         return Ok(found_by_engine(session, &condition, waited.matched));
     }
-    let (started, given_up) = (Instant::now(), GivenUp::default());
+    let (started, given_up) = (Instant::now(), CancelFlag::default());
     let watch = Watch { adapters, session, condition, predicates, started, given_up: &given_up };
     // A judge that takes its time, or has others before us, does not make the wait longer.
     match tokio::time::timeout(timeout.max(PACE), watch.run(timeout)).await {
@@ -100,9 +100,9 @@ pub(crate) async fn until(
 
 /// Set when the wait is over, so that predicates that queue up need not be asked.
 #[derive(Default)]
-struct GivenUp(Arc<AtomicBool>);
+struct CancelFlag(Arc<AtomicBool>);
 
-impl Drop for GivenUp {
+impl Drop for CancelFlag {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
@@ -136,7 +136,7 @@ struct Watch<'a> {
     condition: Condition,
     predicates: Vec<Predicate>,
     started: Instant,
-    given_up: &'a GivenUp,
+    given_up: &'a CancelFlag,
 }
 
 impl Watch<'_> {

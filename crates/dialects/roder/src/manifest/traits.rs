@@ -81,26 +81,26 @@ pub struct Traits {
     /// What it touches.
     pub effect: Effect,
     /// What it may cause to be told.
-    pub notifications: Told,
+    pub notifications: Notifications,
 }
 
 /// Names of notifications, in groups.
-type Told = &'static [&'static [&'static str]];
+type Notifications = &'static [&'static [&'static str]];
 
-const NOTHING: Told = &[];
-const WARNED: Told = &[&[name::WARNING]];
-const PROVIDERS: Told = &[&[name::PROVIDERS_CHANGED]];
-const LOGIN: Told =
+const NOTHING: Notifications = &[];
+const WARNED: Notifications = &[&[name::WARNING]];
+const PROVIDERS: Notifications = &[&[name::PROVIDERS_CHANGED]];
+const LOGIN: Notifications =
     &[&[auth::name::LOGIN_PENDING, auth::name::LOGIN_COMPLETED], &[name::PROVIDERS_CHANGED]];
-const RUNNERS: Told = &[&[name::RUNNER_LIFECYCLE]];
-const SETTINGS: Told = &[&[name::SETTINGS_CHANGED]];
+const RUNNERS: Notifications = &[&[name::RUNNER_LIFECYCLE]];
+const SETTINGS: Notifications = &[&[name::SETTINGS_CHANGED]];
 const STATUS: &[&str] = &[name::THREAD_STATUS_CHANGED];
-const MARKETPLACE: Told = &[&[marketplace::name::UPDATED]];
-const INSTALLED: Told = &[&[marketplace::name::INSTALLED]];
-const PLUGIN: Told = &[&[marketplace::name::CHANGED]];
+const MARKETPLACE: Notifications = &[&[marketplace::name::UPDATED]];
+const INSTALLED: Notifications = &[&[marketplace::name::INSTALLED]];
+const PLUGIN: Notifications = &[&[marketplace::name::CHANGED]];
 const MODE: &[&str] = &[name::MODE_CHANGED];
-const STARTED: Told = &[&[name::THREAD_STARTED]];
-const ENDED: Told = &[&[name::TURN_COMPLETED], STATUS];
+const STARTED: Notifications = &[&[name::THREAD_STARTED]];
+const ENDED: Notifications = &[&[name::TURN_COMPLETED], STATUS];
 const ITEMS: &[&str] = &[name::ITEM_STARTED, name::ITEM_DELTA, name::ITEM_COMPLETED];
 const TRACES: &[&str] = &[
     name::TRACE_CREATED,
@@ -111,7 +111,7 @@ const TRACES: &[&str] = &[
 ];
 const CHANGES: &[&str] = &[name::HUNK_RECORDED, name::CHANGE_OBSERVED];
 const PLANS: &[&str] = &[name::PLAN_CREATED, name::PLAN_STATUS_CHANGED];
-const TURN: Told = &[
+const TURN: Notifications = &[
     &[name::TURN_STARTED],
     STATUS,
     &[memory::name::RECALL_READY, memory::name::OBSERVATION_RECORDED, media::name::CREATED],
@@ -128,7 +128,7 @@ const TURN: Told = &[
 ];
 
 /// What subscribers hear of a task.
-const TASK: Told = &[&[
+const TASK: Notifications = &[&[
     name::TASK_STARTED,
     name::TASK_OUTPUT,
     name::TASK_COMPLETED,
@@ -147,7 +147,7 @@ const fn row(
     method: &'static str,
     group: &'static str,
     traits: (Stability, Repeat, Effect),
-    notifications: Told,
+    notifications: Notifications,
 ) -> Traits {
     let (stability, repeat, effect) = traits;
     Traits { method, group, stability, repeat, effect, notifications }

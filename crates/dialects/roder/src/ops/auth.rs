@@ -47,7 +47,7 @@ async fn login(cx: Cx, account: Account, params: AuthLoginParams) -> Answer {
     cx.client.check_not_drained()?;
     let signing_in = cx.core.agents().sign_in(account, request).await?;
     let flow_id = signing_in.pending().id.clone();
-    tell(&cx, name::LOGIN_PENDING, pending(account, signing_in.pending())).await;
+    notify(&cx, name::LOGIN_PENDING, pending(account, signing_in.pending())).await;
     let outcome = signing_in.finish().await;
     let completed = AuthLoginCompleted {
         provider: account.name().to_owned(),
@@ -55,7 +55,7 @@ async fn login(cx: Cx, account: Account, params: AuthLoginParams) -> Answer {
         ok: outcome.is_ok(),
         error: outcome.as_ref().err().map(|error: &model::Error| error.message().to_owned()),
     };
-    tell(&cx, name::LOGIN_COMPLETED, completed).await;
+    notify(&cx, name::LOGIN_COMPLETED, completed).await;
     Ok(shown(outcome?))
 }
 
@@ -93,7 +93,7 @@ fn pending(account: Account, pending: &Pending) -> AuthLoginPending {
 }
 
 /// Notifies this client alone; what it is sent is out before the reply.
-async fn tell(cx: &Cx, name: &str, params: impl Serialize) {
+async fn notify(cx: &Cx, name: &str, params: impl Serialize) {
     if cx.client.preferences().unwanted.contains(name) {
         return;
     }

@@ -78,8 +78,8 @@ pub(crate) async fn attach(
 pub(crate) async fn import(cx: Cx, params: MediaImportParams) -> Result<MediaImportResult, Error> {
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
     let brought = match (params.path, params.bytes_base64) {
-        (Some(path), None) => core::Brought::Path(path.into()),
-        (None, Some(text)) => core::Brought::Bytes(decoded("bytesBase64", &text)?),
+        (Some(path), None) => core::MediaInput::Path(path.into()),
+        (None, Some(text)) => core::MediaInput::Bytes(decoded("bytesBase64", &text)?),
         _ => return Err(Error::invalid("either path or bytesBase64 is needed, and not both")),
     };
     let artifact = cx.core.media().import(brought, thread, params.title).await?;

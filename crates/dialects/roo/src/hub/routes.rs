@@ -133,14 +133,14 @@ impl Route {
 }
 
 /// An event on its way to all that hear of it; written once for each shape.
-struct Parcel<'a> {
+struct EncodedEvent<'a> {
     event: &'a Event,
     number: u64,
     published: Option<Bytes>,
     seed: Option<Bytes>,
 }
 
-impl Parcel<'_> {
+impl EncodedEvent<'_> {
     fn bytes(&mut self, shape: Shape) -> Bytes {
         let slot = match shape {
             Shape::Published => &mut self.published,
@@ -167,7 +167,7 @@ pub(super) fn send(
     lineage: &[ThreadId],
     number: u64,
 ) {
-    let mut parcel = Parcel { event, number, published: None, seed: None };
+    let mut parcel = EncodedEvent { event, number, published: None, seed: None };
     let subject = subject(event);
     for route in routes.values_mut() {
         route.take(lineage, subject, parcel.bytes(route.listener.shape));

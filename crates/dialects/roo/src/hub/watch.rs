@@ -48,7 +48,7 @@ async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
             batch = subscription.next() => match batch {
                 Ok(batch) => {
                     for news in batch {
-                        inner.hear(news).await;
+                        inner.handle(news).await;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Closed => return,
@@ -68,7 +68,7 @@ async fn watch(inner: Arc<Inner>, mut subscription: Subscription) {
 }
 
 impl Inner {
-    async fn hear(&self, news: News) {
+    async fn handle(&self, news: News) {
         match news {
             News::Notice(notice) => self.take(&notice).await,
             News::Event(event) => {

@@ -185,7 +185,7 @@ impl Task {
     pub(super) fn item_completed(&mut self, turn: TurnId, item: &Item, now: u64) {
         let at = millis(item.at);
         match &item.body {
-            ItemBody::User { text, images, .. } => self.user_said(text, images, at, now),
+            ItemBody::User { text, images, .. } => self.push_user_message(text, images, at, now),
             ItemBody::Agent { text, .. } => {
                 if !text.is_empty() {
                     self.last_text = Some(text.clone());
@@ -204,7 +204,7 @@ impl Task {
     }
 
     /// What the user said: the first message is the task itself.
-    fn user_said(&mut self, text: &str, images: &[String], at: u64, now: u64) {
+    fn push_user_message(&mut self, text: &str, images: &[String], at: u64, now: u64) {
         // What was said before is no answer to this.
         (self.result, self.last_text) = (None, None);
         if std::mem::replace(&mut self.has_begun, true) {

@@ -73,13 +73,13 @@ mod tests {
     use rookery_view::link::{Rights, method};
 
     use super::*;
-    use crate::app::{Effect, Surroundings};
+    use crate::app::{Effect, Environment};
     use crate::picture::fixed::Fixed;
 
     fn page() -> (Fixed, App) {
         let mut fixed = Fixed::default();
         fixed.scene.page = Some(Page::Settings);
-        let mut app = App::new((80, 24), Surroundings { is_window: true, ..Default::default() });
+        let mut app = App::new((80, 24), Environment { is_window: true, ..Default::default() });
         app.rights = Rights::Full;
         app.settings.guard = 400;
         app.settings.confirm_close = "busy".to_owned();

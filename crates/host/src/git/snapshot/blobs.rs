@@ -34,7 +34,7 @@ pub(super) enum Source {
 pub(super) type Stored = Result<(Oid, Option<Stamp>), SkipReason>;
 
 /// How one source was handed over.
-enum Handed {
+enum StoredSource {
     Mark(usize, Option<Stamp>),
     Skipped(SkipReason),
 }
@@ -70,8 +70,8 @@ pub(super) async fn store(
         blocking(move || std::fs::read(&marks).map_err(|error| GitError::file(&marks, error)));
     let names = read_marks(&names.await?);
     let stored = handed.into_iter().map(|handed| match handed {
-        Handed::Skipped(reason) => Ok(Err(reason)),
-        Handed::Mark(mark, stamp) => match names.get(mark).cloned().flatten() {
+        StoredSource::Skipped(reason) => Ok(Err(reason)),
+        StoredSource::Mark(mark, stamp) => match names.get(mark).cloned().flatten() {
             Some(oid) => Ok(Ok((oid, stamp))),
             None => Err(GitError::Unreadable("fast-import".into())),
         },
@@ -108,7 +108,7 @@ struct Feed {
 }
 
 impl Feed {
-    fn all(mut self, sources: Vec<Source>) -> Result<Vec<Handed>, Closed> {
+    fn all(mut self, sources: Vec<Source>) -> Result<Vec<StoredSource>, Closed> {
         let mut handed = Vec::with_capacity(sources.len());
         for source in sources {
             handed.push(match source {
@@ -131,24 +131,24 @@ impl Feed {
         Ok(self.mark)
     }
 
-    fn bytes(&mut self, bytes: Vec<u8>) -> Result<Handed, Closed> {
+    fn bytes(&mut self, bytes: Vec<u8>) -> Result<StoredSource, Closed> {
         let mark = self.begin(bytes.len() as u64)?;
         self.send(bytes.into())?;
         self.send(Bytes::from_static(b"\n"))?;
-        Ok(Handed::Mark(mark, None))
+        Ok(StoredSource::Mark(mark, None))
     }
 
-    fn file(&mut self, path: &[u8]) -> Result<Handed, Closed> {
+    fn file(&mut self, path: &[u8]) -> Result<StoredSource, Closed> {
         for _ in 0..TRIES {
             let opened = self.tree.open(path).and_then(|file| {
                 let stat = rustix::fs::fstat(&file)?;
                 Ok((file, stat))
             });
             let Ok((mut file, stat)) = opened else {
-                return Ok(Handed::Skipped(SkipReason::Unreadable));
+                return Ok(StoredSource::Skipped(SkipReason::Unreadable));
             };
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-                return Ok(Handed::Skipped(SkipReason::Changing));
+                return Ok(StoredSource::Skipped(SkipReason::Changing));
             }
             let stamp = Stamp::of(&stat);
             let mark = self.begin(stamp.size())?;
@@ -156,10 +156,10 @@ impl Feed {
             self.send(Bytes::from_static(b"\n"))?;
             let after = rustix::fs::fstat(&file).map(|stat| Stamp::of(&stat));
             if is_whole && after == Ok(stamp) {
-                return Ok(Handed::Mark(mark, Some(stamp)));
+                return Ok(StoredSource::Mark(mark, Some(stamp)));
             }
         }
-        Ok(Handed::Skipped(SkipReason::Changing))
+        Ok(StoredSource::Skipped(SkipReason::Changing))
     }
 
     /// Sends that many bytes, whatever the file holds; false if it held fewer.

@@ -35,7 +35,7 @@ pub(super) struct Book {
 
 /// A checkpoint as it is kept.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct StoredCheckpoint {
     pub(super) commit: Oid,
     pub(super) tree: Oid,
     pub(super) book: Oid,
@@ -108,7 +108,10 @@ async fn commit(
 }
 
 /// Finds a checkpoint.
-pub(super) async fn load(repo: &Repository, id: &CheckpointId) -> Result<Kept, CheckpointError> {
+pub(super) async fn load(
+    repo: &Repository,
+    id: &CheckpointId,
+) -> Result<StoredCheckpoint, CheckpointError> {
     let reference = format!("{}^{{commit}}", id.reference());
     let found = repo.git.call(["rev-parse", "--verify", "--quiet", &reference]).answer().await?;
     let commit = found.ok_or_else(|| CheckpointError::NotFound(id.clone()))?;
@@ -120,7 +123,7 @@ pub(super) async fn load(repo: &Repository, id: &CheckpointId) -> Result<Kept, C
     let text = repo.git.run(["cat-file", "commit", notes.as_str()]).await?;
     let (book, _, message) = read_commit(&text).ok_or_else(broken)?;
     let meta = Meta::parse(message).ok_or_else(broken)?;
-    Ok(Kept { commit, tree, book, meta })
+    Ok(StoredCheckpoint { commit, tree, book, meta })
 }
 
 /// Tree, parents and message of a commit.
@@ -136,7 +139,10 @@ pub(super) fn read_commit(text: &[u8]) -> Option<(Oid, Vec<Oid>, &str)> {
 }
 
 /// What is kept beside the work tree.
-pub(super) async fn load_book(repo: &Repository, kept: &Kept) -> Result<Book, GitError> {
+pub(super) async fn load_book(
+    repo: &Repository,
+    kept: &StoredCheckpoint,
+) -> Result<Book, GitError> {
     let listing = repo.git.run(["ls-tree", "-z", kept.book.as_str()]).await?;
     let mut parts: HashMap<&[u8], Oid> = HashMap::new();
     for entry in fields(&listing) {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::capture::take;
-use super::commit::{Kept, load, load_book};
+use super::commit::{StoredCheckpoint, load, load_book};
 use super::scratch::Scratch;
 use super::seen::compare;
 use super::{CaptureOptions, ChangedFile, CheckpointError, CheckpointId, Stat};
@@ -81,7 +81,7 @@ pub async fn diff(
     Ok(Difference { files, stat, patch, is_cut })
 }
 
-async fn seen(repo: &Repository, kept: &Kept) -> Result<Oid, GitError> {
+async fn seen(repo: &Repository, kept: &StoredCheckpoint) -> Result<Oid, GitError> {
     Ok(load_book(repo, kept).await?.seen.unwrap_or_else(|| kept.tree.clone()))
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::capture::{Taken, capture_in, update_index};
-use super::commit::{Book, Kept, load, load_book};
+use super::commit::{Book, StoredCheckpoint, load, load_book};
 use super::history::delete;
 use super::listing::{Change, GITLINK, changes, entries, index_line};
 use super::scan::list_index;
@@ -132,7 +132,7 @@ struct Ready {
 async fn prepare(
     repo: &Repository,
     scratch: &Scratch,
-    kept: &Kept,
+    kept: &StoredCheckpoint,
     book: &Book,
     now: &Taken,
     options: &RestoreOptions,
@@ -153,7 +153,7 @@ async fn prepare(
 /// What has to be written and removed, and what is left alone.
 async fn plan(
     repo: &Repository,
-    kept: &Kept,
+    kept: &StoredCheckpoint,
     book: &Book,
     now: &Taken,
     what: &What,
@@ -195,7 +195,7 @@ async fn plan(
 /// Files that git leaves out of the work tree now and did not when the checkpoint was taken.
 async fn reappearing(
     repo: &Repository,
-    kept: &Kept,
+    kept: &StoredCheckpoint,
     now: &Taken,
     book: &Book,
 ) -> Result<Vec<Change>, GitError> {
@@ -265,7 +265,7 @@ fn read_modes(list: &[u8]) -> HashMap<Vec<u8>, u32> {
 async fn new_index(
     repo: &Repository,
     scratch: &Scratch,
-    kept: &Kept,
+    kept: &StoredCheckpoint,
     book: &Book,
     what: &What,
 ) -> Result<NewIndex, CheckpointError> {
@@ -308,7 +308,7 @@ async fn new_index(
 }
 
 /// Puts head and branch back; true if anything moved.
-async fn move_head(repo: &Repository, kept: &Kept) -> Result<bool, GitError> {
+async fn move_head(repo: &Repository, kept: &StoredCheckpoint) -> Result<bool, GitError> {
     let (then, now) = (&kept.meta.head, repo.head().await?);
     if *then == now {
         return Ok(false);

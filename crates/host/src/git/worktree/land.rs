@@ -18,7 +18,7 @@ const MAX_REBASE: u64 = 500;
 
 /// How commits get onto the branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum How {
+pub enum LandMode {
     /// As they are: the branch goes forward, or gets a merge of both if it moved on.
     #[default]
     Merge,
@@ -35,7 +35,7 @@ pub struct LandRequest {
     pub worktree: PathBuf,
     /// The branch that gets them.
     pub into: String,
-    pub how: How,
+    pub how: LandMode,
     /// The message of a merge or of the one commit; a plain one if not said. With a message a
     /// merge is made even where the branch could just go forward.
     pub message: Option<String>,
@@ -208,10 +208,12 @@ impl Landing<'_> {
     async fn commit(&self) -> Result<Oid, WorktreeError> {
         let goes_forward = is_ancestor(self.repo, self.old, self.tip).await?;
         match self.request.how {
-            How::Merge if goes_forward && self.request.message.is_none() => Ok(self.tip.clone()),
-            How::Merge => self.joined(&[self.old, self.tip]).await,
-            How::Squash => self.joined(&[self.old]).await,
-            How::Rebase => self.rebased(goes_forward).await,
+            LandMode::Merge if goes_forward && self.request.message.is_none() => {
+                Ok(self.tip.clone())
+            }
+            LandMode::Merge => self.joined(&[self.old, self.tip]).await,
+            LandMode::Squash => self.joined(&[self.old]).await,
+            LandMode::Rebase => self.rebased(goes_forward).await,
         }
     }
 

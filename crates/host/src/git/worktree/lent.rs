@@ -7,7 +7,7 @@ use crate::git::{GitError, Oid, Repository};
 
 /// What became of a worktree that was given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GivenBack {
+pub enum ReturnOutcome {
     /// Nothing was in it that its base has not; it is gone with its branch.
     Removed,
     /// It stays; its head is on this branch, if on one.
@@ -19,15 +19,15 @@ pub enum GivenBack {
 ///
 /// # Errors
 /// If git cannot tell, or something of it is still there.
-pub async fn give_back(planned: &Planned) -> Result<GivenBack, WorktreeError> {
+pub async fn give_back(planned: &Planned) -> Result<ReturnOutcome, WorktreeError> {
     let repo = Repository::discover(&planned.top).await?;
     if let Some(found) = find_listed(&repo, &planned.path).await?
         && has_work(&found, planned).await?
     {
-        return Ok(GivenBack::Kept(found.branch));
+        return Ok(ReturnOutcome::Kept(found.branch));
     }
     undo_planned(planned).await?;
-    Ok(GivenBack::Removed)
+    Ok(ReturnOutcome::Removed)
 }
 
 async fn has_work(found: &Worktree, planned: &Planned) -> Result<bool, WorktreeError> {

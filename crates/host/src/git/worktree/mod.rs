@@ -16,8 +16,8 @@ use super::GitError;
 
 pub use bootstrap::{INCLUDE_FILE, Setup, bootstrap};
 pub use create::{Base, Created, NewWorktree, Planned, create, plan, undo_planned};
-pub use land::{How, LandRequest, Landed, land};
-pub use lent::{GivenBack, give_back};
+pub use land::{LandMode, LandRequest, Landed, land};
+pub use lent::{ReturnOutcome, give_back};
 pub use list::{Worktree, attach, current_branch, inspect, list, top_level};
 pub use merge::Conflict;
 pub use name::{branch_name, slug};

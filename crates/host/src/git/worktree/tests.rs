@@ -288,13 +288,13 @@ async fn what_was_lent_goes_with_its_branch_unless_there_is_work_in_it() {
     };
     let has =
         async |planned: &Planned| place.repo().await.has_branch(&planned.branch).await.unwrap();
-    let kept = |planned: &Planned| Ok(GivenBack::Kept(Some(planned.branch.clone())));
+    let kept = |planned: &Planned| Ok(ReturnOutcome::Kept(Some(planned.branch.clone())));
 
     let unchanged = lent("unchanged").await;
-    assert_eq!(give_back(&unchanged).await, Ok(GivenBack::Removed));
+    assert_eq!(give_back(&unchanged).await, Ok(ReturnOutcome::Removed));
     assert!(!unchanged.path.exists() && !has(&unchanged).await);
     // A second time there is nothing left to do.
-    assert_eq!(give_back(&unchanged).await, Ok(GivenBack::Removed));
+    assert_eq!(give_back(&unchanged).await, Ok(ReturnOutcome::Removed));
 
     let dirty = lent("dirty").await;
     fs::write(dirty.path.join("new"), "x").unwrap();
@@ -307,11 +307,11 @@ async fn what_was_lent_goes_with_its_branch_unless_there_is_work_in_it() {
 
     let moved = lent("moved").await;
     git_in(&moved.path, ["switch", "--quiet", "--create", "elsewhere"]).await;
-    assert_eq!(give_back(&moved).await, Ok(GivenBack::Kept(Some("elsewhere".into()))));
+    assert_eq!(give_back(&moved).await, Ok(ReturnOutcome::Kept(Some("elsewhere".into()))));
 
     // The directory is gone, and what git remembers of it goes too.
     let lost = lent("lost").await;
     fs::remove_dir_all(&lost.path).unwrap();
-    assert_eq!(give_back(&lost).await, Ok(GivenBack::Removed));
+    assert_eq!(give_back(&lost).await, Ok(ReturnOutcome::Removed));
     assert!(!has(&lost).await);
 }

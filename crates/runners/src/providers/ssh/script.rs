@@ -3,9 +3,9 @@
 //! Whatever comes from elsewhere is quoted as a whole word; nothing of it is ever a part of a script.
 
 use crate::RunnerError;
-pub(super) use crate::replies::Greeting as Remote;
+pub(super) use crate::replies::HostInfo as Remote;
 use crate::replies::READY;
-use crate::session::{CommandEnd, How};
+use crate::session::{CommandEnd, ExitCause};
 
 /// Statuses by which scripts say why they did nothing. Programs rarely use them, and the words on standard
 /// error have to fit as well.
@@ -222,8 +222,8 @@ pub(super) fn archive(remote: &Remote) -> String {
 pub(super) fn outcome(path: &str, end: CommandEnd) -> Result<Vec<u8>, RunnerError> {
     let end = ran(path, end)?;
     match (end.how, end.exit_code) {
-        (How::Exited, Some(0)) => Ok(end.stdout),
-        (How::TimedOut, _) => {
+        (ExitCause::Exited, Some(0)) => Ok(end.stdout),
+        (ExitCause::TimedOut, _) => {
             Err(RunnerError::failed(format!("{path}: the remote machine timed out")))
         }
         _ => {

@@ -128,7 +128,7 @@ fn plan_review() -> impl Strategy<Value = Review> {
         markdown: rest.1,
         steps: rest.2,
         rewrites: rest.3,
-        unheard: rest.4,
+        undelivered: rest.4,
         updated_at: rest.5,
     });
     let comment = (text(), time(), anchor()).prop_map(|(text, at, anchor)| ReviewComment {

@@ -4,15 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn judged(line: &str, allowed: &[&str], denied: &[&str]) -> Wanted {
+fn judged(line: &str, allowed: &[&str], denied: &[&str]) -> Outcome {
     let list = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
     judge(line, &list(allowed), &list(denied))
 }
 
-const APPROVE: Wanted = Wanted::Approve;
-const UNLISTED: Wanted = Wanted::Ask(reasons::UNLISTED);
-const HIDDEN: Wanted = Wanted::Ask(reasons::HIDDEN);
-const DENY: Wanted = Wanted::Deny(reasons::LISTED);
+const APPROVE: Outcome = Outcome::Approve;
+const UNLISTED: Outcome = Outcome::Ask(reasons::UNLISTED);
+const HIDDEN: Outcome = Outcome::Ask(reasons::HIDDEN);
+const DENY: Outcome = Outcome::Deny(reasons::LISTED);
 
 #[test]
 fn every_command_of_a_line_counts() {
@@ -171,7 +171,7 @@ fn what_may_be_a_denied_command_is_asked_for() {
         "ls | ! ls",
     ] {
         let wanted = judged(line, &["*"], &["rm"]);
-        assert!(matches!(wanted, Wanted::Ask(_)), "{line}: {wanted:?}");
+        assert!(matches!(wanted, Outcome::Ask(_)), "{line}: {wanted:?}");
     }
     let long = format!("ls {}", "x".repeat(shell::MAX_COMMAND_BYTES));
     assert_eq!(judged(&long, &["*"], &["rm"]), UNLISTED);
@@ -219,7 +219,7 @@ fn quotes_that_only_some_shells_see_hide_nothing() {
         "echo 'a\\'; make #'",
     ] {
         let wanted = judged(line, &allowed, &[]);
-        assert!(matches!(wanted, Wanted::Ask(_)), "{line}: {wanted:?}");
+        assert!(matches!(wanted, Outcome::Ask(_)), "{line}: {wanted:?}");
     }
 }
 

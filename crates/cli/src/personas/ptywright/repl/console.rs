@@ -51,11 +51,11 @@ impl Console {
         lua.globals().set("call", call)?;
         let print = lua.create_function(|_, values: MultiValue| {
             let words: mlua::Result<Vec<String>> = values.iter().map(Value::to_string).collect();
-            say(&words?.join("\t"))
+            print_line(&words?.join("\t"))
         })?;
         lua.globals().set("print", print)?;
         let pp = lua.create_function(|lua, values: MultiValue| {
-            values.iter().try_for_each(|value| say(&pretty(lua, value)?))
+            values.iter().try_for_each(|value| print_line(&pretty(lua, value)?))
         })?;
         lua.globals().set("pp", pp)?;
         lua.load(PRELUDE).set_name("=prelude").exec()?;
@@ -146,6 +146,6 @@ fn pretty(lua: &Lua, value: &Value) -> mlua::Result<String> {
     value.to_string()
 }
 
-fn say(text: &str) -> mlua::Result<()> {
+fn print_line(text: &str) -> mlua::Result<()> {
     output::line(text).map_err(|_| mlua::Error::runtime("the output was closed"))
 }

@@ -24,7 +24,7 @@ use crate::{
     failure::{Failure, Outcome},
     output,
     personas::roostctl::{
-        link::{Link, Trouble},
+        link::{Link, LinkError},
         tab_of,
         target::{self, Flags, non_empty, process_env},
     },
@@ -62,7 +62,7 @@ async fn report(flags: &Flags, event: &[OsString]) -> Outcome<()> {
     let event = Event::read(&name);
     let event = event.ok_or_else(|| Failure::new(format!("`{name}` is not a known event")))?;
     let found = target::connect(flags, &process_env).await?;
-    Ok(tell(&mut Link::over(found.stream), event, &payload, tab).await?)
+    Ok(report_event(&mut Link::over(found.stream), event, &payload, tab).await?)
 }
 
 fn from_stdin() -> Outcome<Value> {
@@ -89,7 +89,12 @@ fn payload(bytes: &[u8]) -> Outcome<Value> {
 }
 
 /// Tells the server, in the older way if it knows no other.
-async fn tell(link: &mut Link, event: Event, payload: &Value, tab: i64) -> Result<(), Trouble> {
+async fn report_event(
+    link: &mut Link,
+    event: Event,
+    payload: &Value,
+    tab: i64,
+) -> Result<(), LinkError> {
     let Some(report) = report::current(event, payload, tab) else { return Ok(()) };
     match link.call_raw(report).await {
         Err(trouble) if trouble.is(Code::UnknownOp) => {}
@@ -131,7 +136,7 @@ mod tests {
         let server = Fake::default();
         let refused = Step::refuse("tab.agent_report", "not-found", "no tab 3");
         let mut link = server.serve(vec![refused]);
-        let trouble = tell(&mut link, Event::Stop, &json!({"session_id": "s"}), 3).await;
+        let trouble = report_event(&mut link, Event::Stop, &json!({"session_id": "s"}), 3).await;
         assert!(trouble.unwrap_err().is(Code::NotFound));
         let asked = server.asked();
         assert_eq!(asked.len(), 1);
@@ -148,7 +153,7 @@ mod tests {
             Step::answer("tab.set_state", "{}"),
             Step::answer("tab.clear_notification", "{}"),
         ]);
-        tell(&mut link, Event::SessionEnd, &json!({}), 3).await.unwrap();
+        report_event(&mut link, Event::SessionEnd, &json!({}), 3).await.unwrap();
         let asked = server.asked();
         assert_eq!(asked[1].1, json!({"tab_id": "3", "active": false}));
         assert_eq!(asked[2].1, json!({"tab_id": "3", "state": "none"}));
@@ -159,7 +164,7 @@ mod tests {
     async fn what_says_nothing_is_not_sent() {
         let server = Fake::default();
         let mut link = server.serve(vec![]);
-        tell(&mut link, Event::SessionEnd, &json!({"agent_id": "a"}), 3).await.unwrap();
+        report_event(&mut link, Event::SessionEnd, &json!({"agent_id": "a"}), 3).await.unwrap();
         assert!(server.asked().is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rookery_model::{LogStream, Result};
-use rookery_runners::{Chunk, Command, How, RunnerError, Stream};
+use rookery_runners::{Chunk, Command, ExitCause, RunnerError, Stream};
 use tokio::sync::mpsc;
 
 use super::super::super::output::Lines;
@@ -57,11 +57,11 @@ pub(super) async fn run(job: &Job, place: &TaskPlace) -> Result<Outcome> {
     job.output.skip(total.saturating_sub(seen));
     let code = end.exit_code.map(|code| if code < 0 { 128 - code } else { code });
     match end.how {
-        How::Exited => {
+        ExitCause::Exited => {
             let site = Site::Runner(place.clone());
             Ok(ended(&job.core, task, &site, code).await)
         }
-        How::Cancelled | How::TimedOut => {
+        ExitCause::Cancelled | ExitCause::TimedOut => {
             Ok(Outcome::failed("the program took longer than the runner allows"))
         }
     }

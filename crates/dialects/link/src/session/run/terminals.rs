@@ -1,7 +1,7 @@
 //! What a frame has of terminals: rows that changed, whose their size is, how they ended, and what
 //! searches found.
 
-use rookery_core::{Looked, TerminalHandle};
+use rookery_core::{ScreenView, TerminalHandle};
 use rookery_model::ExitStatus;
 use rookery_view::link::differ::TermNow;
 use rookery_view::link::{Ended, Owner};
@@ -17,7 +17,7 @@ struct Shown {
     ended: Option<Ended>,
 }
 
-fn range(looked: &Looked<'_>) -> std::ops::Range<u64> {
+fn range(looked: &ScreenView<'_>) -> std::ops::Range<u64> {
     looked.top..looked.top + u64::from(looked.screen.size().rows)
 }
 
@@ -60,7 +60,7 @@ impl Runner {
     }
 
     /// Puts what is new of terminals into the frame.
-    pub(super) fn tell_terminals(&mut self) {
+    pub(super) fn send_terminals(&mut self) {
         let shown = self.terminals();
         let ids = shown.iter().map(|one| one.handle.id().get()).collect();
         self.session.look(|state| state.differ.retain(&ids));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn onto(tree: &Created, into: &str, how: How) -> LandRequest {
+fn onto(tree: &Created, into: &str, how: LandMode) -> LandRequest {
     LandRequest { worktree: tree.path.clone(), into: into.into(), how, ..LandRequest::default() }
 }
 
@@ -12,12 +12,12 @@ async fn a_branch_goes_forward_with_its_checkout() {
     let repo = place.repo().await;
     let tree = made(&place, "work").await;
     work(&tree.path, "new", "n\n").await;
-    let landed = land(&repo, &onto(&tree, "main", How::Merge)).await.unwrap();
+    let landed = land(&repo, &onto(&tree, "main", LandMode::Merge)).await.unwrap();
     assert_eq!((landed.commits, landed.removed), (1, false));
     assert_eq!(landed.checkout.as_deref(), Some(place.top.as_path()));
     assert_eq!(place.read("new"), "n\n");
     assert_eq!(place.says(["status", "--porcelain"]).await, "");
-    let error = land(&repo, &onto(&tree, "main", How::Merge)).await.unwrap_err();
+    let error = land(&repo, &onto(&tree, "main", LandMode::Merge)).await.unwrap_err();
     assert_eq!(error, WorktreeError::NothingToLand);
 }
 
@@ -34,7 +34,9 @@ async fn a_branch_that_is_not_checked_out_is_moved_without_a_checkout() {
     place.commit("meanwhile").await;
     place.git(["switch", "--quiet", "main"]).await;
     place.write("kept", "dirty here\n");
-    for (how, commits, parents) in [(How::Merge, 3, 2), (How::Squash, 1, 1), (How::Rebase, 2, 1)] {
+    for (how, commits, parents) in
+        [(LandMode::Merge, 3, 2), (LandMode::Squash, 1, 1), (LandMode::Rebase, 2, 1)]
+    {
         let start = place.says(["rev-parse", "target"]).await;
         let landed = land(&repo, &onto(&tree, "target", how)).await.unwrap();
         assert_eq!((landed.commits, landed.checkout), (commits, None), "{how:?}");
@@ -61,7 +63,7 @@ async fn conflicts_are_reported_and_nothing_changes() {
     place.remove("sub/deep");
     place.commit("ours").await;
     let before = place.sight().await;
-    for how in [How::Merge, How::Squash, How::Rebase] {
+    for how in [LandMode::Merge, LandMode::Squash, LandMode::Rebase] {
         let error = land(&repo, &onto(&tree, "main", how)).await.unwrap_err();
         let WorktreeError::Conflicts(conflicts) = error else { panic!("{error:?}") };
         let first = &conflicts[0];
@@ -69,7 +71,7 @@ async fn conflicts_are_reported_and_nothing_changes() {
             (first.path.to_str(), first.kinds.as_slice()),
             (Some("kept"), ["contents".to_owned()].as_slice())
         );
-        if how != How::Rebase {
+        if how != LandMode::Rebase {
             assert_eq!(conflicts[1].path, Path::new("sub/deep"));
             assert_eq!(conflicts[1].kinds, ["modify/delete"]);
         }
@@ -84,8 +86,8 @@ async fn landing_refuses_what_would_lose_or_hide_work() {
     let repo = place.repo().await;
     let tree = made(&place, "work").await;
     work(&tree.path, "kept", "changed\n").await;
-    let request = onto(&tree, "main", How::Merge);
-    let error = land(&repo, &onto(&tree, "nowhere", How::Merge)).await.unwrap_err();
+    let request = onto(&tree, "main", LandMode::Merge);
+    let error = land(&repo, &onto(&tree, "nowhere", LandMode::Merge)).await.unwrap_err();
     assert_eq!(error, WorktreeError::NoSuchBranch("nowhere".into()));
     place.write("kept", "dirty\n");
     let error = land(&repo, &request).await.unwrap_err();
@@ -109,7 +111,7 @@ async fn landing_refuses_what_would_lose_or_hide_work() {
     assert_eq!(place.read("new"), "untracked here\n");
     assert_eq!(place.says(["rev-parse", "main"]).await, old);
     place.remove("new");
-    let done = LandRequest { delete_after: true, ..onto(&tree, "main", How::Squash) };
+    let done = LandRequest { delete_after: true, ..onto(&tree, "main", LandMode::Squash) };
     // Found through the worktree that goes.
     let inside = crate::git::Repository::discover(&tree.path).await.unwrap();
     assert!(land(&inside, &done).await.unwrap().removed);
@@ -132,7 +134,8 @@ async fn nothing_of_the_repository_runs_while_landing() {
     place.commit("ours").await;
     let traps = Traps::set(&place);
     let repo = place.repo().await;
-    let request = LandRequest { message: Some("landed".into()), ..onto(&tree, "main", How::Merge) };
+    let request =
+        LandRequest { message: Some("landed".into()), ..onto(&tree, "main", LandMode::Merge) };
     land(&repo, &request).await.unwrap();
     assert_eq!(traps.sprung(), "");
     assert_eq!(place.read("a.m"), "one\n2\n3\n4\nfive\n");
@@ -140,7 +143,7 @@ async fn nothing_of_the_repository_runs_while_landing() {
 
 #[tokio::test]
 async fn what_landed_in_another_form_can_be_removed() {
-    for how in [How::Squash, How::Rebase] {
+    for how in [LandMode::Squash, LandMode::Rebase] {
         let place = Place::new().await;
         let repo = place.repo().await;
         let tree = made(&place, "work").await;

@@ -24,7 +24,7 @@ use crate::tail::Tail;
 use crate::watch::{Matched, Occasion};
 
 /// The emulator in the middle of a feed, with what watchers need to judge.
-pub(crate) struct Hand<'a> {
+pub(crate) struct FeedContext<'a> {
     pub(crate) emulator: &'a mut Emulator,
     pub(crate) transcript: &'a dyn Transcript,
     pub(crate) matched: &'a mut Vec<Matched>,
@@ -32,7 +32,7 @@ pub(crate) struct Hand<'a> {
 }
 
 /// What matchers are judged by, rendered only when asked for.
-struct Moment<'a> {
+struct MatchFacts<'a> {
     emulator: &'a Emulator,
     transcript: &'a dyn Transcript,
     text: &'a OnceCell<String>,
@@ -40,7 +40,7 @@ struct Moment<'a> {
     stable_for: Duration,
 }
 
-impl Facts for Moment<'_> {
+impl Facts for MatchFacts<'_> {
     fn screen_text(&self) -> &str {
         self.text.get_or_init(|| self.emulator.plain_text())
     }
@@ -59,7 +59,7 @@ impl Facts for Moment<'_> {
     }
 }
 
-impl Hand<'_> {
+impl FeedContext<'_> {
     /// Shows the watchers what is there, and collects the waits that hold.
     pub(crate) fn look(&mut self, occasion: Occasion) {
         let mut watch = std::mem::take(&mut self.emulator.watch);
@@ -70,7 +70,13 @@ impl Hand<'_> {
         let transcript = self.transcript;
         let done = watch.look(occasion, &lines, now, &|matcher, started| {
             let stable_for = now.saturating_sub(emulator.last_output.max(started));
-            matcher.holds(&Moment { emulator, transcript, text: &text, tail: &tail, stable_for })
+            matcher.holds(&MatchFacts {
+                emulator,
+                transcript,
+                text: &text,
+                tail: &tail,
+                stable_for,
+            })
         });
         if !done.is_empty() {
             let detail = done.iter().map(|done| done.detail).max().unwrap_or(Detail::Text);

@@ -9,9 +9,9 @@ const MOST: usize = 32;
 
 /// Tabs that were left, the newest last; each is in it once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trail(Vec<TerminalId>);
+pub(crate) struct TabHistory(Vec<TerminalId>);
 
-impl Trail {
+impl TabHistory {
     /// Another tab is shown in place of this one.
     pub(crate) fn left(&mut self, from: Option<TerminalId>, to: Option<TerminalId>) {
         let Some(from) = from.filter(|_| from != to) else { return };
@@ -40,15 +40,15 @@ mod tests {
 
     #[test]
     fn what_was_left_last_comes_first_and_is_there_once() {
-        let mut trail = Trail::default();
-        trail.left(None, id(1));
-        trail.left(id(1), id(1));
-        assert_eq!(trail.0, []);
-        trail.left(id(1), id(2));
-        trail.left(id(2), id(1));
-        trail.left(id(1), None);
-        assert_eq!(trail.0, [TerminalId::new(2), TerminalId::new(1)]);
-        (10..100).for_each(|number| trail.left(id(number), None));
-        assert_eq!((trail.0.len(), trail.0.last().copied()), (MOST, id(99)));
+        let mut tab_history = TabHistory::default();
+        tab_history.left(None, id(1));
+        tab_history.left(id(1), id(1));
+        assert_eq!(tab_history.0, []);
+        tab_history.left(id(1), id(2));
+        tab_history.left(id(2), id(1));
+        tab_history.left(id(1), None);
+        assert_eq!(tab_history.0, [TerminalId::new(2), TerminalId::new(1)]);
+        (10..100).for_each(|number| tab_history.left(id(number), None));
+        assert_eq!((tab_history.0.len(), tab_history.0.last().copied()), (MOST, id(99)));
     }
 }

@@ -1,4 +1,4 @@
-//! The only ways to the world: look at it as it stands, hold it still, or change a copy of it.
+//! The lock around the world: it is read as it stands, held still, or replaced by a changed copy.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,50 +9,50 @@ use super::World;
 use crate::core::Core;
 use crate::log::Signals;
 
-/// The world behind its doors. What it is cannot be changed from here but by replacing all of it.
-pub(crate) struct Doors {
+/// The current world. It cannot be changed in place, only replaced as a whole.
+pub(crate) struct SharedWorld {
     /// Locked for as long as it takes to copy or to replace a pointer.
     current: RwLock<Arc<World>>,
-    /// Held by the one who changes it.
+    /// Held by whoever changes it.
     changing: Mutex<()>,
-    /// Raised for what changed.
+    /// Raised for the parts that changed.
     signals: Signals,
 }
 
 /// The world while nothing changes it.
-pub(crate) struct Held<'a> {
+pub(crate) struct WorldGuard<'a> {
     world: Arc<World>,
-    doors: &'a Doors,
+    shared: &'a SharedWorld,
     _changing: MutexGuard<'a, ()>,
 }
 
-impl Doors {
+impl SharedWorld {
     pub(crate) fn new(world: World, signals: Signals) -> Self {
-        Doors { current: RwLock::new(Arc::new(world)), changing: Mutex::new(()), signals }
+        SharedWorld { current: RwLock::new(Arc::new(world)), changing: Mutex::new(()), signals }
     }
 
     fn look(&self) -> Arc<World> {
         Arc::clone(&self.current.read())
     }
 
-    pub(super) fn hold(&self) -> Held<'_> {
+    pub(super) fn hold(&self) -> WorldGuard<'_> {
         let changing = self.changing.lock();
-        Held { world: self.look(), doors: self, _changing: changing }
+        WorldGuard { world: self.look(), shared: self, _changing: changing }
     }
 }
 
-impl Held<'_> {
+impl WorldGuard<'_> {
     /// Every reader sees this world from now on.
     pub(super) fn replace(&self, world: World) {
         let changed = world.changed_since(&self.world);
-        let before = std::mem::replace(&mut *self.doors.current.write(), Arc::new(world));
-        changed.into_iter().for_each(|shows| self.doors.signals.raise(shows));
+        let before = std::mem::replace(&mut *self.shared.current.write(), Arc::new(world));
+        changed.into_iter().for_each(|shows| self.shared.signals.raise(shows));
         // Dropped after the lock is free: it may be the last of it.
         drop(before);
     }
 }
 
-impl Deref for Held<'_> {
+impl Deref for WorldGuard<'_> {
     type Target = World;
 
     fn deref(&self) -> &World {
@@ -67,7 +67,7 @@ impl Core {
     }
 
     /// The world while no transaction can begin: for what lies beside it and has to agree with it.
-    pub(crate) fn hold(&self) -> Held<'_> {
+    pub(crate) fn hold(&self) -> WorldGuard<'_> {
         self.inner.world.hold()
     }
 }

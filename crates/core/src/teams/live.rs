@@ -13,7 +13,7 @@ use rookery_teams::{Change, Letter, Team, TurnEnd, file};
 use crate::core::blocking;
 
 /// A team with all that is known of it.
-pub(super) struct Desk {
+pub(super) struct LiveTeam {
     pub(super) id: TeamId,
     state: Mutex<State>,
     /// Where it is kept; none keeps it in memory only.
@@ -77,9 +77,9 @@ enum Written {
     Removed,
 }
 
-impl Desk {
-    pub(super) fn new(team: Team, path: Option<PathBuf>) -> Arc<Desk> {
-        Arc::new(Desk {
+impl LiveTeam {
+    pub(super) fn new(team: Team, path: Option<PathBuf>) -> Arc<LiveTeam> {
+        Arc::new(LiveTeam {
             id: team.id,
             state: Mutex::new(State {
                 team,
@@ -138,12 +138,12 @@ impl Desk {
         if self.is_saving.swap(true, Ordering::AcqRel) {
             return;
         }
-        let desk = Arc::clone(self);
+        let live = Arc::clone(self);
         runtime.spawn(async move {
             // Before the state is taken, so that no later change is forgotten.
-            desk.is_saving.store(false, Ordering::Release);
-            if let Err(error) = desk.save().await {
-                tracing::error!(%error, team = %desk.id, "a team could not be written");
+            live.is_saving.store(false, Ordering::Release);
+            if let Err(error) = live.save().await {
+                tracing::error!(%error, team = %live.id, "a team could not be written");
             }
         });
     }
