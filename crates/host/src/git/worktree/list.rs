@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::halfway::patiently;
 use super::{State, WorktreeError};
 use crate::git::run::{blocking, fields, line, path};
 use crate::git::untouched::untouched;
@@ -29,7 +30,8 @@ pub struct Worktree {
 /// # Errors
 /// If git cannot tell.
 pub async fn list(repo: &Repository) -> Result<Vec<Worktree>, GitError> {
-    Ok(parse(&repo.git.run(["worktree", "list", "--porcelain", "-z"]).await?))
+    let list = || repo.git.run(["worktree", "list", "--porcelain", "-z"]);
+    Ok(parse(&patiently(list).await?))
 }
 
 /// Reads lines that end with zero bytes; an empty one ends a worktree.

@@ -3,6 +3,7 @@
 
 mod bootstrap;
 mod create;
+mod halfway;
 mod land;
 mod lent;
 mod list;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::halfway::patiently;
 use super::list::{find_listed, is_dirty};
 use super::merge::merge_trees;
 use super::{Worktree, WorktreeError};
@@ -135,9 +136,10 @@ pub(super) async fn discard(
     // The repository may have been found through the worktree that goes.
     let git = repo.git.moved_to(repo.common_dir());
     // Git would refuse where submodules are, and what else it refuses for was looked at.
-    git.call(["worktree", "remove", "--force", "--"]).args([&found.path]).run().await?;
+    let remove = || git.call(["worktree", "remove", "--force", "--"]).args([&found.path]).run();
+    patiently(remove).await?;
     if let Some(branch) = found.branch.as_ref().filter(|_| delete_branch) {
-        git.run(["branch", "-D", "--quiet", "--", branch]).await?;
+        patiently(|| git.run(["branch", "-D", "--quiet", "--", branch])).await?;
     }
     Ok(())
 }

@@ -60,6 +60,44 @@ async fn many_of_the_same_name_do_not_collide() {
     assert_eq!(branches.len(), 5);
 }
 
+/// A worktree that another git makes just now: what says where its repository is has nothing in it yet. Once
+/// git has seen that, the file is whole.
+async fn seen_half_made(place: &Place) {
+    let half = place.path(".git/worktrees/half");
+    fs::create_dir_all(&half).unwrap();
+    fs::write(half.join("HEAD"), "ref: refs/heads/half\n").unwrap();
+    fs::write(half.join("gitdir"), "/nowhere/half/.git\n").unwrap();
+    fs::write(half.join("locked"), "initializing").unwrap();
+    let (pipe, whole) = (half.join("commondir"), half.join("whole"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    fs::write(&whole, "../..\n").unwrap();
+    let seen = tokio::task::spawn_blocking(move || {
+        // Waits for a git that reads it, and gives it nothing.
+        let open = fs::File::options().write(true).open(&pipe).unwrap();
+        fs::rename(&whole, &pipe).unwrap();
+        drop(open);
+    });
+    seen.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worktree_that_is_only_half_there_hinders_no_other() {
+    let place = Place::new().await;
+    let repo = place.repo().await;
+    let (listed, ()) = tokio::join!(list(&repo), seen_half_made(&place));
+    assert_eq!(listed.unwrap().len(), 2);
+    fs::remove_dir_all(place.path(".git/worktrees/half")).unwrap();
+    let request = titled("beside");
+    let (made, ()) = tokio::join!(create(&place.top, &request), seen_half_made(&place));
+    let made = made.unwrap();
+    assert_eq!(list(&repo).await.unwrap().len(), 3);
+    fs::remove_dir_all(place.path(".git/worktrees/half")).unwrap();
+    let gone = RemoveRequest { path: made.path.clone(), force: true, ..RemoveRequest::default() };
+    let (removed, ()) = tokio::join!(remove(&repo, &gone), seen_half_made(&place));
+    removed.unwrap();
+    assert!(!made.path.exists());
+}
+
 #[tokio::test]
 async fn a_branch_that_looks_like_an_option_changes_nothing() {
     let place = Place::new().await;
