@@ -5,6 +5,8 @@
 //!
 //! What cannot be read is none; the file is then moved aside by whoever reads it.
 
+mod kept;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -17,6 +19,8 @@ use super::types::{
     RunStatus, ScriptInfo, ScriptKind,
 };
 use crate::worktrees::KeptTree;
+
+pub(crate) use kept::{Consent, KeptRecord, KeptResult};
 
 /// A word for each value, in both directions.
 macro_rules! words {
@@ -50,28 +54,8 @@ words!(AgentStatus: Queued = "queued", Running = "running", Completed = "complet
 words!(RunDecision: RunOnce = "run_once",
     AlwaysForScriptAndWorkspace = "always_for_script_and_workspace", Deny = "deny");
 
-/// A result that was kept: what a script gets again without asking.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct KeptResult {
-    pub(crate) key: LaunchKey,
-    pub(crate) agent: String,
-    pub(crate) output: Option<String>,
-    pub(crate) structured: Option<Value>,
-    pub(crate) usage: Option<Usage>,
-    pub(crate) worktree: Option<KeptTree>,
-}
-
-/// What was said once and for all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Consent {
-    pub(crate) script_hash: String,
-    /// The scripts that it may run, by name and hash.
-    pub(crate) nested: BTreeMap<String, String>,
-    pub(crate) workspace: Option<PathBuf>,
-    pub(crate) path: Option<PathBuf>,
-    pub(crate) decided_at: Timestamp,
-    pub(crate) expires_at: Option<Timestamp>,
-}
+/// Stands for the place of a launch in files of before, which did not note it. No script has such a place.
+pub(crate) const NO_PLACE: &str = "\0";
 
 /// Reads members of an object.
 struct Members<'a>(&'a Map<String, Value>);
@@ -216,65 +200,13 @@ fn key(key: &LaunchKey) -> Value {
 fn read_key(value: &Value) -> Option<LaunchKey> {
     let members = Members::of(value)?;
     Some(LaunchKey {
-        path: members.text("path").unwrap_or_default(),
+        path: members.text("path").unwrap_or_else(|| NO_PLACE.to_owned()),
         occurrence: members.small("occurrence")?,
         prompt_hash: members.text("promptHash")?,
         model: members.text("model"),
         lane: members.text("lane"),
         schema_hash: members.text("schemaHash"),
     })
-}
-
-impl KeptResult {
-    /// One line of the journal.
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "key": key(&self.key),
-            "agentId": self.agent,
-            "output": self.output,
-            "structured": self.structured,
-            "usage": self.usage.as_ref().map(usage),
-            "worktree": self.worktree.as_ref().map(worktree),
-        })
-    }
-
-    pub(super) fn from_json(value: &Value) -> Option<KeptResult> {
-        let members = Members::of(value)?;
-        Some(KeptResult {
-            key: read_key(members.get("key")?)?,
-            agent: members.text("agentId")?,
-            output: members.text("output"),
-            structured: members.get("structured").cloned(),
-            usage: members.get("usage").and_then(read_usage),
-            worktree: members.get("worktree").and_then(read_worktree),
-        })
-    }
-}
-
-impl Consent {
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "scriptHash": self.script_hash,
-            "nested": self.nested,
-            "workspace": path(&self.workspace),
-            "sourcePath": path(&self.path),
-            "approvedCapabilities": ["childAgents"],
-            "decidedAt": time(self.decided_at),
-            "expiresAt": self.expires_at.map(time),
-        })
-    }
-
-    pub(super) fn from_json(value: &Value) -> Option<Consent> {
-        let members = Members::of(value)?;
-        Some(Consent {
-            script_hash: members.text("scriptHash")?,
-            nested: read_nested(members.get("nested")),
-            workspace: members.path("workspace"),
-            path: members.path("sourcePath"),
-            decided_at: members.time("decidedAt")?,
-            expires_at: members.time("expiresAt"),
-        })
-    }
 }
 
 fn script(script: &ScriptInfo) -> Value {

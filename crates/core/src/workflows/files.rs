@@ -193,6 +193,7 @@ fn failed(error: &io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::encode::KeptRecord;
     use super::*;
 
     #[test]
@@ -227,6 +228,7 @@ mod tests {
             structured: Some(json!({ "a": 1 })),
             usage: Some(rookery_model::Usage { prompt: 3, ..Default::default() }),
             worktree: Some(crate::worktrees::KeptTree { path: "/t".into(), branch: None }),
+            record: None,
         };
         for occurrence in 1..=3 {
             files.add_result("workflow-1", &kept(occurrence)).unwrap();
@@ -313,6 +315,10 @@ mod tests {
                     structured: None,
                     usage: None,
                     worktree: None,
+                    record: Some(KeptRecord {
+                        phase: "main".to_owned(),
+                        agent: run.agents[0].clone(),
+                    }),
                 },
             )
             .unwrap();
@@ -320,6 +326,8 @@ mod tests {
         let line = "{\"dropped_agent_id\":\"agent-1\"}\n";
         let text = std::fs::read_to_string(&journal).unwrap();
         assert!(text.contains("\"agentId\":\"agent-1\""), "{text}");
+        let kept = files.results("workflow-1").unwrap().into_values().next().unwrap();
+        assert_eq!(kept.record.unwrap().agent, run.agents[0]);
         std::fs::write(&journal, text + line).unwrap();
         assert!(files.results("workflow-1").unwrap().is_empty());
     }

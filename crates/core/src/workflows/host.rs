@@ -12,9 +12,9 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::dispatch::{Dispatch, Done, Exit, Started, Work};
-use super::encode::KeptResult;
-use super::live::{ClientGrant, Control, LiveRun};
-use super::types::{AgentStatus, Run, RunAgent, RunChange, beginning};
+use super::encode::{KeptResult, NO_PLACE};
+use super::live::{ClientGrant, Control, LiveRun, number};
+use super::types::{AgentStatus, RunAgent, RunChange, beginning};
 use crate::clock;
 use crate::core::blocking;
 use crate::secrets;
@@ -73,6 +73,14 @@ impl RunHost {
             };
             self.current.lock().get_or_insert_with(|| phase.clone());
             let place = run.agents.iter().position(|agent| agent.key == launch.key);
+            let is_same = |agent: &RunAgent| match kept {
+                Some(kept) => agent.id == kept.agent,
+                None => is_of_before(&agent.key, &launch.key) && !agent.status.is_over(),
+            };
+            let place = place.or_else(|| run.agents.iter().position(is_same));
+            if let Some(place) = place {
+                run.agents[place].key = launch.key.clone();
+            }
             let place = place.unwrap_or_else(|| {
                 // One whose result was kept has its id, even if its record was lost.
                 let known = run.agents.iter().map(|agent| number(&agent.id)).max().unwrap_or(0);
@@ -82,6 +90,17 @@ impl RunHost {
                 run.agents.len() - 1
             });
             run.agents[place].id.clone()
+        })
+    }
+
+    /// The result of a launch from before, if there is one.
+    fn take_kept(&self, key: &LaunchKey) -> Option<KeptResult> {
+        let mut kept = self.kept.lock();
+        kept.remove(key).or_else(|| {
+            // Of what was noted without its place the first comes first.
+            let old = kept.keys().filter(|old| is_of_before(old, key));
+            let first = old.min_by_key(|old| old.occurrence)?.clone();
+            kept.remove(&first)
         })
     }
 
@@ -110,7 +129,7 @@ impl RunHost {
 
 impl Host for RunHost {
     fn launch(&self, launch: Launch) -> BoxFuture<'static, Result<Outcome, HostError>> {
-        let kept = self.kept.lock().remove(&launch.key);
+        let kept = self.take_kept(&launch.key);
         let Some(id) = self.register(&launch, kept.as_ref()) else {
             return async { Err(HostError::Refused("the run is over".to_owned())) }.boxed();
         };
@@ -186,6 +205,12 @@ impl Host for RunHost {
         }
         .boxed()
     }
+}
+
+/// Whether a key that was noted without its place is of the same content.
+fn is_of_before(old: &LaunchKey, key: &LaunchKey) -> bool {
+    let (path, occurrence) = (key.path.clone(), key.occurrence);
+    old.path == NO_PLACE && LaunchKey { path, occurrence, ..old.clone() } == *key
 }
 
 /// What the script says, as it is announced.
@@ -357,25 +382,13 @@ impl Worker {
             message.push_str("\n\n");
             message.push_str(place);
         }
-        if end == AgentEnd::Completed {
-            let kept = KeptResult {
-                key: self.key.clone(),
-                agent: self.id.clone(),
-                output: Some(message.clone()),
-                structured: done.structured.clone(),
-                usage: done.usage,
-                worktree: done.kept.clone(),
-            };
-            let (files, run) = (self.live.files.clone(), self.live.id.clone());
-            let written = blocking(move || files.add_result(&run, &kept)).await;
-            written.and_then(|kept| kept).map_err(|error| HostError::Store(error.to_string()))?;
-        }
         let error = done.error.map(|error| secrets::hidden(&error).into_owned());
         let error = error.map(|error| match &place {
             Some(place) => format!("{error}. {place}"),
             None => error,
         });
-        self.change(|agent| {
+        let now = clock::wall();
+        let settle = |agent: &mut RunAgent| {
             agent.status = match end {
                 AgentEnd::Completed => AgentStatus::Completed,
                 AgentEnd::Failed => AgentStatus::Failed,
@@ -384,13 +397,30 @@ impl Worker {
             };
             agent.thread = done.thread.or(agent.thread);
             agent.turn = done.turn.or(agent.turn);
-            agent.model = done.model.or_else(|| agent.model.take());
+            agent.model = done.model.clone().or_else(|| agent.model.take());
             agent.usage = done.usage;
             agent.worktree.clone_from(&done.kept);
             agent.exit_reason = Some(done.exit.word().to_owned());
-            agent.completed_at = Some(clock::wall());
+            agent.completed_at = Some(now);
             agent.output_preview = Some(preview(&message)).filter(|text| !text.is_empty());
             agent.error.clone_from(&error);
+        };
+        if end == AgentEnd::Completed {
+            let kept = KeptResult {
+                key: self.key.clone(),
+                agent: self.id.clone(),
+                output: Some(message.clone()),
+                structured: done.structured.clone(),
+                usage: done.usage,
+                worktree: done.kept.clone(),
+                record: self.live.look(|run| run.record_of(&self.id, &settle)),
+            };
+            let (files, run) = (self.live.files.clone(), self.live.id.clone());
+            let written = blocking(move || files.add_result(&run, &kept)).await;
+            written.and_then(|kept| kept).map_err(|error| HostError::Store(error.to_string()))?;
+        }
+        self.change(|agent| {
+            settle(agent);
             let agent = Box::new(agent.clone());
             Some(match end {
                 AgentEnd::Completed => RunChange::AgentCompleted(agent),
@@ -432,11 +462,6 @@ fn kept_note(kept: &KeptTree) -> String {
     }
 }
 
-/// The number in the id of an agent.
-fn number(id: &str) -> u64 {
-    id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
-}
-
 fn preview(text: &str) -> String {
     beginning(text, PREVIEW)
 }
@@ -451,11 +476,4 @@ fn truncate(text: &mut String, most: usize) {
         end -= 1;
     }
     text.truncate(end);
-}
-
-impl Run {
-    /// An agent by its id.
-    pub(crate) fn agent(&self, id: &str) -> Option<&RunAgent> {
-        self.agents.iter().find(|agent| agent.id == id)
-    }
 }

@@ -13,8 +13,11 @@ use rookery_agent::providers::Loan;
 use rookery_model::{Error, RequestId, Result};
 use tokio::sync::{Semaphore, watch};
 
+use super::encode::KeptRecord;
 use super::files::RunFiles;
-use super::types::{AgentStatus, Phase, PhaseStatus, Run, RunChange, RunNotice, RunStatus};
+use super::types::{
+    AgentStatus, Phase, PhaseStatus, Run, RunAgent, RunChange, RunNotice, RunStatus,
+};
 use crate::clock;
 use crate::core::{Core, blocking};
 use crate::log::NoticeBody;
@@ -224,7 +227,43 @@ impl LiveRun {
     }
 }
 
+/// The number in the id of an agent.
+pub(super) fn number(id: &str) -> u64 {
+    id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
 impl Run {
+    /// An agent by its id.
+    pub(crate) fn agent(&self, id: &str) -> Option<&RunAgent> {
+        self.agents.iter().find(|agent| agent.id == id)
+    }
+
+    /// An agent as it will be once it is settled.
+    pub(super) fn record_of(&self, id: &str, settle: impl Fn(&mut RunAgent)) -> Option<KeptRecord> {
+        let mut agent = self.agent(id)?.clone();
+        settle(&mut agent);
+        let phase = self.phases.iter().find(|phase| phase.id == agent.phase)?;
+        Some(KeptRecord { phase: phase.name.clone(), agent })
+    }
+
+    /// Takes in agents that have answered, where the record was not written since.
+    pub(super) fn recall(&mut self, kept: impl IntoIterator<Item = KeptRecord>) {
+        let mut kept: Vec<KeptRecord> = kept.into_iter().collect();
+        kept.sort_by_key(|one| number(&one.agent.id));
+        for KeptRecord { phase, mut agent } in kept {
+            let known = self.agents.iter().position(|one| one.id == agent.id);
+            if known.is_some_and(|at| self.agents[at].status.is_over()) {
+                continue;
+            }
+            agent.phase = self.enter_phase(&phase, &mut Vec::new());
+            match known {
+                Some(at) => self.agents[at] = agent,
+                None => self.agents.push(agent),
+            }
+        }
+        self.agents.sort_by_key(|agent| number(&agent.id));
+    }
+
     /// A phase begins, or goes on; gives its id. Without an announcement if it had begun before.
     pub(super) fn enter_phase(&mut self, title: &str, changes: &mut Vec<RunChange>) -> String {
         let now = clock::wall();

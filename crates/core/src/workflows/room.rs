@@ -162,6 +162,12 @@ impl Workflows {
             run.status = RunStatus::Paused;
             run.reason = Some(RESTARTED.to_owned());
         }
+        let (files, id) = (self.room().files.clone(), run.id.clone());
+        let kept = blocking(move || files.results(&id)).await.and_then(|kept| kept);
+        match kept {
+            Ok(kept) => run.recall(kept.into_values().filter_map(|kept| kept.record)),
+            Err(error) => tracing::warn!(%error, run = run.id, "its agents cannot be read"),
+        }
         for agent in run.agents.iter_mut().filter(|agent| !agent.status.is_over()) {
             agent.status = super::types::AgentStatus::Queued;
         }

@@ -1,5 +1,7 @@
 //! Runs against agents that answer by themselves, through the real store, log and files.
 
+mod real;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -156,6 +158,15 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let fake = Arc::new(Fake::default());
         let core = core_in(dir.path(), &fake, settings).await;
+        World { dir, fake, core }
+    }
+
+    /// With agents that are children, whom the mock answers.
+    async fn real() -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Arc::new(Fake::default());
+        let core = core_with(dir.path(), &fake, WorkflowSettings::default(), Some("mock")).await;
+        *core.inner.workflows.dispatch.lock() = None;
         World { dir, fake, core }
     }
 
@@ -630,6 +641,103 @@ async fn after_a_restart_a_run_is_paused_and_no_agent_is_asked_twice() {
     let seen = changes(&mut news, "stopped").await;
     assert!(!seen.contains(&"> once".to_owned()), "{seen:?}");
     assert!(!seen.contains(&"agent-1 completed".to_owned()), "{seen:?}");
+}
+
+#[tokio::test]
+async fn what_was_announced_of_agents_is_there_after_a_crash() {
+    let world = World::new().await;
+    let body = "phase('two'); const all = await parallel([() => agent('a'), () => agent('b', { phase: 'late' })]); return all.join() + await agent('last')";
+    let gate = world.fake.gate("last");
+    let run = world.plan(body).await;
+    let record =
+        world.dir.path().join("data/dynamic-workflows/runs").join(&run.id).join("run.json");
+    world.core.workflows().approve(&run.id, RunDecision::RunOnce, None, "test").await.unwrap();
+    let before = std::fs::read_to_string(&record).unwrap();
+    let is_last_at_work =
+        |run: &Run| run.agents.get(2).is_some_and(|agent| agent.status == AgentStatus::Running);
+    let announced = world.until(&run.id, is_last_at_work).await;
+    world.core.stop(StopKind::KeepTerminals).await.unwrap();
+    // As a daemon leaves it that was killed before it wrote what its agents did.
+    std::fs::write(&record, before).unwrap();
+    let fake = Arc::new(Fake::default());
+    let core = core_in(world.dir.path(), &fake, WorkflowSettings::default()).await;
+    let world = World { core, fake, ..world };
+    let found = world.core.workflows().get(&run.id, false, true).await.unwrap();
+    assert_eq!(found.status, RunStatus::Paused);
+    let shown = |run: &Run| {
+        let name = |id: &str| {
+            let phase = run.phases.iter().find(|phase| phase.id == id).unwrap();
+            (phase.name.clone(), phase.completed_agents)
+        };
+        let agents = run.agents.iter().take(2);
+        agents
+            .map(|one| (one.id.clone(), name(&one.phase), one.attempt, one.output_preview.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&found), shown(&announced));
+    let mut news = world.core.log().subscribe(Topics::NOTICES, None);
+    world.core.workflows().resume(&run.id).await.unwrap();
+    let seen = changes(&mut news, "completed").await;
+    let repeated = |line: &&String| line.starts_with("agent-1") || line.starts_with("agent-2");
+    assert_eq!(seen.iter().find(repeated), None);
+    drop(gate);
+    assert_eq!(world.fake.asked(), ["last"]);
+    assert_eq!(world.ended(&run.id).await.report.as_deref(), Some("re: a,re: bre: last"));
+}
+
+/// Takes out of a file of a run where its agents were asked: versions before counted all of the same content.
+fn without_places(path: &Path, ends_lines: bool) {
+    let old = |value: &mut Value| {
+        let second = value["agentId"] == "agent-2";
+        value.as_object_mut().unwrap().remove("record");
+        let key = value["key"].as_object_mut().unwrap();
+        key.remove("path").unwrap();
+        if second {
+            key["occurrence"] = json!(1);
+        }
+    };
+    let text = std::fs::read_to_string(path).unwrap();
+    let written = if ends_lines {
+        let mut lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines.iter_mut().for_each(old);
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    } else {
+        let mut run: Value = serde_json::from_str(&text).unwrap();
+        run["agents"].as_array_mut().unwrap().iter_mut().for_each(old);
+        run.to_string()
+    };
+    std::fs::write(path, written).unwrap();
+}
+
+#[tokio::test]
+async fn answers_that_were_kept_without_their_places_are_found_again() {
+    let world = World::new().await;
+    let body = "const all = await parallel([() => agent('same'), () => agent('same'), () => agent('other')])\n\
+        return all.join() + await agent('last')";
+    let gate = world.fake.gate("last");
+    let id = world.start(body).await;
+    let is_last_at_work = |run: &Run| {
+        let last = run.agents.get(3);
+        last.is_some_and(|agent| agent.status == AgentStatus::Running)
+    };
+    world.until(&id, is_last_at_work).await;
+    world.core.stop(StopKind::KeepTerminals).await.unwrap();
+    let dir = world.dir.path().join("data/dynamic-workflows/runs").join(&id);
+    without_places(&dir.join("agent-results.jsonl"), true);
+    without_places(&dir.join("run.json"), false);
+    let fake = Arc::new(Fake::default());
+    let core = core_in(world.dir.path(), &fake, WorkflowSettings::default()).await;
+    let world = World { core, fake, ..world };
+    world.core.workflows().resume(&id).await.unwrap();
+    let run = world.ended(&id).await;
+    drop(gate);
+    assert_eq!(run.report.as_deref(), Some("re: same,re: same,re: otherre: last"));
+    assert_eq!(world.fake.asked(), ["last"]);
+    let seen: Vec<_> =
+        run.agents.iter().map(|agent| (agent.id.as_str(), agent.is_cached)).collect();
+    let expected = [("agent-1", true), ("agent-2", true), ("agent-3", true), ("agent-4", false)];
+    assert_eq!(seen, expected);
 }
 
 #[tokio::test]
