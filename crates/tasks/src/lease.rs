@@ -42,7 +42,7 @@ impl Lease {
         now < self.confirmed.saturating_add(CONFIRMED)
     }
 
-    /// Assignment: what the task should do with its task; none while it holds. Either way nothing is reported until the
+    /// What the node does with its task; none while the lease holds. Either way nothing is reported until the
     /// records can be read again, and then the record decides.
     #[must_use]
     pub fn on_time(&self, task: &Task, now: Duration) -> Option<Unconfirmed> {

@@ -48,7 +48,7 @@ impl From<PlanStepStatus> for TeamTaskStatus {
 pub struct TeamTask {
     /// Its name in the ledger.
     pub id: String,
-    /// Assignment: what the task should do.
+    /// What is to be done.
     pub title: String,
     /// Where it stands.
     pub status: TeamTaskStatus,
