@@ -178,6 +178,8 @@ impl History {
                 tool: "edit".to_owned(),
                 edit,
                 plan: None,
+                step: None,
+                checkpoint: None,
                 rollback: Rollback::Available,
                 is_begun: false,
                 undone: None,

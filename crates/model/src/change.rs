@@ -2,7 +2,7 @@
 //!
 //! Both belong to a thread and are kept with it, in the order of their numbers.
 
-use crate::{ItemId, RequestId, ThreadId, Timestamp, TurnId};
+use crate::{CheckpointId, ItemId, RequestId, ThreadId, Timestamp, TurnId};
 
 /// What an edit does to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,6 +138,10 @@ pub struct Hunk {
     pub edit: Edit,
     /// The plan that was carried out with it.
     pub plan: Option<PlanKey>,
+    /// The step of that plan, if the plan has only one.
+    pub step: Option<String>,
+    /// The newest checkpoint of the thread when it was made.
+    pub checkpoint: Option<CheckpointId>,
     /// Whether it can be undone.
     pub rollback: Rollback,
     /// Whether undoing it was begun; a daemon that died meanwhile may have done it.
@@ -145,6 +149,22 @@ pub struct Hunk {
     pub undone: Option<Undone>,
     /// When it was made.
     pub at: Timestamp,
+}
+
+/// What stands between the item of a call and the number of a hunk in the name of that hunk.
+const HUNK: &str = "-hunk-";
+
+impl Hunk {
+    /// The name of a hunk of a call, which is known by its item or else by its own name.
+    pub fn name(call: &str, number: usize) -> String {
+        format!("{call}{HUNK}{number}")
+    }
+
+    /// The item of the call that made it; none if a client called the tool.
+    pub fn item(&self) -> Option<&str> {
+        self.turn?;
+        self.id.rsplit_once(HUNK).map(|(item, _)| item)
+    }
 }
 
 /// What version control says of a file.

@@ -86,6 +86,43 @@ fn hunks_are_rolled_back_after_kill_9_and_by_the_command_line() {
     assert_eq!(peer.call("hunk/list", json!({"threadId": thread}))["hunks"], json!([]));
 }
 
+#[test]
+fn a_hunk_names_its_call_and_the_newest_checkpoint_of_its_thread() {
+    let mut daemon = TestDaemon::start();
+    let repo = repository(&daemon);
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    let thread = peer.thread(&repo);
+    let edit = |peer: &mut Peer, content: &str| {
+        let write = tool("write_file", json!({"path": "made", "content": content}), "c1");
+        let turn = peer.turn(&thread, &script(&json!([write, {"text": "ok"}])));
+        peer.until_over(&turn);
+        let listed = peer.call("hunk/list", json!({"threadId": thread, "turnId": turn}));
+        listed["hunks"][0].clone()
+    };
+    let first = edit(&mut peer, "1\n");
+    assert_eq!(first["timelineEventId"], "c1", "{first}");
+    assert!(first.get("checkpointId").is_none() && first.get("planStepId").is_none(), "{first}");
+    let make = ["checkpoint", "create", "--session", &thread, "--json"];
+    let made = [(); 2].map(|()| run_in(&daemon, &repo, &make).json()["id"].clone());
+    let second = edit(&mut peer, "2\n");
+    assert_eq!(second["checkpointId"], made[1], "{second}");
+    assert_ne!(second["timelineEventId"], first["timelineEventId"]);
+    let other = peer.thread(&repo);
+    let args = json!({"path": "made", "content": "3\n"});
+    let call = json!({"threadId": other, "toolName": "write_file", "arguments": args});
+    peer.call("tools/call", call);
+    let others = peer.call("hunk/list", json!({"threadId": other}))["hunks"][0].clone();
+    for absent in ["checkpointId", "timelineEventId"] {
+        assert!(others.get(absent).is_none(), "{absent}: {others}");
+    }
+    daemon.kill9();
+    daemon.restart();
+    let mut peer = Peer::to(&daemon);
+    let kept = peer.call("hunk/list", json!({"threadId": thread}))["hunks"].take();
+    assert_eq!(kept, json!([first, second]));
+}
+
 /// A turn in plan mode that presents a plan, and then edits a file.
 fn planning(peer: &mut Peer, dir: &Path) -> (String, String, String) {
     peer.set_mode("plan");

@@ -435,6 +435,8 @@ mod tests {
             tool: "write_file".to_owned(),
             edit,
             plan: None,
+            step: None,
+            checkpoint: None,
             rollback: Rollback::Available,
             is_begun: false,
             undone: None,

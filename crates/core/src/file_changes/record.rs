@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use rookery_model::{ChangeRecord, Edit, Hunk, ItemId, PlanKey, Rollback, ThreadId, TurnId};
+use rookery_model::{
+    ChangeRecord, CheckpointId, Edit, Hunk, ItemId, PlanKey, Rollback, SessionId, ThreadId, TurnId,
+};
 use rookery_store::Change;
 
 use crate::clock;
 use crate::log::FileChange;
 use crate::rooms::FileChanges;
 use crate::threads::{Contents, LiveThread};
-use crate::world::Tx;
+use crate::world::{Tx, World};
 
 /// How many records a thread has; the oldest go first.
 const MAX_RECORDS: usize = 10_000;
@@ -35,9 +37,11 @@ impl FileChanges {
     /// Keeps what a tool changed, and sends it to those who follow its thread.
     pub(crate) async fn record(&self, made: EditsMade) {
         let Ok(live) = self.core.threads().live(made.thread).await else { return };
+        // Outside of the transaction, for there may be many.
+        let checkpoint = newest_checkpoint(&self.core.look(), made.thread);
         let recorded = self.core.transact_durably(|tx| {
-            let plan = made.turn.and_then(|turn| tx.world.executing_plan(made.thread, turn));
-            tx.record_edits(&live, made, plan);
+            let around = Around { checkpoint, ..Around::of(tx.world, &made) };
+            tx.record_edits(&live, made, &around);
             Ok(())
         });
         if let Err(error) = recorded.await {
@@ -46,8 +50,36 @@ impl FileChanges {
     }
 }
 
+/// What edits belong to beside their call.
+#[derive(Clone, Debug, Default)]
+struct Around {
+    plan: Option<PlanKey>,
+    step: Option<String>,
+    checkpoint: Option<CheckpointId>,
+}
+
+impl Around {
+    /// The plan that is carried out. Which of several steps an edit is for is not known.
+    fn of(world: &World, made: &EditsMade) -> Self {
+        let plan = made.turn.and_then(|turn| world.executing_plan(made.thread, turn));
+        let step = plan.and_then(|plan| match plan.steps.as_slice() {
+            [only] => Some(only.id.clone()),
+            _ => None,
+        });
+        Around { plan: plan.map(|plan| plan.key.clone()), step, checkpoint: None }
+    }
+}
+
+/// The newest checkpoint of a thread that has a snapshot to go back to.
+fn newest_checkpoint(world: &World, thread: ThreadId) -> Option<CheckpointId> {
+    let session = SessionId::new(thread.get());
+    let mut newest = world.checkpoints.values().rev();
+    let found = newest.find(|one| one.place.session() == Some(session) && one.snapshot.is_some());
+    found.map(|one| one.id)
+}
+
 impl Tx<'_> {
-    fn record_edits(&mut self, live: &LiveThread, made: EditsMade, plan: Option<PlanKey>) {
+    fn record_edits(&mut self, live: &LiveThread, made: EditsMade, around: &Around) {
         let EditsMade { thread, turn, call, item, tool, edits } = made;
         // Calls of different turns may have the same name; their items never do.
         let base = item.as_ref().map_or(call.as_str(), ItemId::as_str);
@@ -56,13 +88,15 @@ impl Tx<'_> {
             let rollback = rollback_of(&edit);
             let hunk = Hunk {
                 number: self.edit(live).next_change(),
-                id: format!("{base}-hunk-{}", index + 1),
+                id: Hunk::name(base, index + 1),
                 thread,
                 turn,
                 call: call.clone(),
                 tool: tool.clone(),
                 edit,
-                plan: plan.clone(),
+                plan: around.plan.clone(),
+                step: around.step.clone(),
+                checkpoint: around.checkpoint,
                 rollback,
                 is_begun: false,
                 undone: None,

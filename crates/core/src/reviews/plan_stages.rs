@@ -22,10 +22,10 @@ impl World {
     }
 
     /// The plan that a turn carries out.
-    pub(crate) fn executing_plan(&self, thread: ThreadId, turn: TurnId) -> Option<PlanKey> {
+    pub(crate) fn executing_plan(&self, thread: ThreadId, turn: TurnId) -> Option<&ReviewedPlan> {
         let found = self.plans_of(thread, turn);
         let mut executing = found.filter(|(_, plan)| plan.stage == PlanStage::Executing);
-        executing.next().map(|(_, plan)| plan.key.clone())
+        executing.next().map(|(_, plan)| plan)
     }
 
     /// Whether a turn has a plan that may be carried out, and was not begun.

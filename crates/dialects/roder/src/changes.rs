@@ -35,6 +35,9 @@ pub(crate) fn hunk(hunk: &model::Hunk) -> Hunk {
         tool_call_id: hunk.call.clone(),
         tool_name: hunk.tool.clone(),
         plan_review_id: hunk.plan.as_ref().map(plans::spell),
+        plan_step_id: hunk.step.clone(),
+        timeline_event_id: hunk.item().map(str::to_owned),
+        checkpoint_id: hunk.checkpoint.map(|checkpoint| checkpoint.to_string()),
         rollback: match &hunk.rollback {
             model::Rollback::Available => RollbackState::Available,
             model::Rollback::Applied => RollbackState::Applied,

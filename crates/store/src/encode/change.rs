@@ -132,6 +132,10 @@ pub(super) struct HunkJson<'a> {
     obstacle: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<PlanKeyJson<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<String>,
     rollback: RollbackJson<'a>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_begun: bool,
@@ -151,6 +155,8 @@ impl<'a> HunkJson<'a> {
             tool,
             edit,
             plan,
+            step,
+            checkpoint,
             rollback,
             is_begun,
             undone,
@@ -188,6 +194,8 @@ impl<'a> HunkJson<'a> {
             mode: *mode,
             obstacle: obstacle.as_deref().map(Cow::from),
             plan: plan.as_ref().map(PlanKeyJson::of),
+            step: step.as_deref().map(Cow::from),
+            checkpoint: checkpoint.map(|checkpoint| checkpoint.to_string()),
             rollback: RollbackJson::of(rollback),
             is_begun: *is_begun,
             undone: undone.as_ref().map(UndoneJson::of),
@@ -221,6 +229,8 @@ impl<'a> HunkJson<'a> {
             tool: self.tool.into_owned(),
             edit,
             plan: self.plan.map(PlanKeyJson::into_model).transpose()?,
+            step: self.step.map(Cow::into_owned),
+            checkpoint: self.checkpoint.map(|id| id_from_text(&id)).transpose()?,
             rollback: self.rollback.into_model(),
             is_begun: self.is_begun,
             undone: self.undone.map(UndoneJson::into_model),

@@ -331,6 +331,8 @@ fn hunk(number: u64, turn: Option<u64>) -> ChangeRecord {
         tool: "write_file".to_owned(),
         edit,
         plan: None,
+        step: None,
+        checkpoint: None,
         rollback: Rollback::Available,
         is_begun: false,
         undone: None,

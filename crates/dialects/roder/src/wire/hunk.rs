@@ -105,6 +105,15 @@ pub struct Hunk {
     /// The plan that was carried out with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_review_id: Option<String>,
+    /// The step of that plan, if the plan has only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_step_id: Option<String>,
+    /// The item of the call, if a turn made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline_event_id: Option<String>,
+    /// The newest checkpoint of the thread when the change was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Option<String>,
     pub rollback: RollbackState,
     /// A patch for `apply_patch` that undoes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

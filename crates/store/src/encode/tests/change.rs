@@ -5,10 +5,10 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rookery_model::{
-    ChangeRecord, Differences, Edit, FileOperation, FileStatus, Hunk, HunkLine, ItemId, LineKind,
-    Observation, ObservedFile, PlanAnchor, PlanKey, PlanRewrite, PlanStage, Record, RequestId,
-    Review, ReviewComment, ReviewId, ReviewStatus, ReviewedPlan, ReviewedStep, Rollback, SessionId,
-    ThreadId, TurnId, Undone, Words,
+    ChangeRecord, CheckpointId, Differences, Edit, FileOperation, FileStatus, Hunk, HunkLine,
+    ItemId, LineKind, Observation, ObservedFile, PlanAnchor, PlanKey, PlanRewrite, PlanStage,
+    Record, RequestId, Review, ReviewComment, ReviewId, ReviewStatus, ReviewedPlan, ReviewedStep,
+    Rollback, SessionId, ThreadId, TurnId, Undone, Words,
 };
 
 use super::super::*;
@@ -57,7 +57,9 @@ fn hunk() -> impl Strategy<Value = Hunk> {
         added,
     });
     let ids = (any::<u64>(), text(), any::<u128>(), option::of(any::<u128>()), text(), text());
-    let rest = (edit(), option::of(key()), rollback, any::<bool>(), option::of(undone), time());
+    let around = (option::of(text()), option::of(any::<u128>()));
+    let rest =
+        (edit(), option::of(key()), rollback, any::<bool>(), option::of(undone), time(), around);
     (ids, rest).prop_map(|(ids, rest)| Hunk {
         number: ids.0,
         id: ids.1,
@@ -71,6 +73,8 @@ fn hunk() -> impl Strategy<Value = Hunk> {
         is_begun: rest.3,
         undone: rest.4,
         at: rest.5,
+        step: rest.6.0,
+        checkpoint: rest.6.1.map(CheckpointId::new),
     })
 }
 
@@ -135,6 +139,7 @@ fn plan_review() -> impl Strategy<Value = Review> {
         path: None,
         line: None,
         text,
+        by: String::new(),
         at,
         is_delivered: false,
         anchor: Some(anchor),
