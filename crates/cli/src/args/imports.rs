@@ -55,14 +55,17 @@ pub(crate) struct ImportsLs {
     #[arg(short, long)]
     pub(crate) user: bool,
     /// List only items in this state
-    #[arg(short, long, value_name = "STATE")]
+    #[arg(short, long, value_name = "STATE", value_parser = STATES)]
     pub(crate) state: Option<String>,
 }
+
+/// States as the list shows them.
+const STATES: [&str; 7] = ["detected", "live", "enabled", "ignored", "disabled", "stale", "failed"];
 
 /// Arguments of `rookery imports show`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportsShow {
-    /// The item's id, or the end of it
+    /// The item's id, the end of it, or its file
     pub(crate) item: String,
     #[command(flatten)]
     pub(crate) place: ImportsPlace,
@@ -71,7 +74,7 @@ pub(crate) struct ImportsShow {
 /// Arguments of `rookery imports enable`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportsEnable {
-    /// The item's id, or the end of it
+    /// The item's id, the end of it, or its file
     pub(crate) item: String,
     /// Approve that it starts programs or contacts servers
     #[arg(short, long)]
@@ -83,7 +86,7 @@ pub(crate) struct ImportsEnable {
 /// Arguments of `rookery imports ignore` and `rookery imports remove`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportsItem {
-    /// The item's id, or the end of it
+    /// The item's id, the end of it, or its file
     pub(crate) item: String,
     #[command(flatten)]
     pub(crate) place: ImportsPlace,

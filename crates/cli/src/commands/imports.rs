@@ -57,7 +57,7 @@ fn directory(place: &ImportsPlace) -> Outcome<Option<PathBuf>> {
 async fn list(client: &Client, args: args::ImportsLs) -> Outcome {
     let params = ImportScan { cwd: directory(&args.place)?, include_user: args.user };
     let mut found: Imports = ask(client, params, SEE).await?;
-    found.items.retain(|item| args.state.as_ref().is_none_or(|state| item.state == *state));
+    found.items.retain(|item| args.state.as_ref().is_none_or(|state| shown_state(item) == state));
     listed(&found, args.place.json)
 }
 
@@ -83,10 +83,7 @@ fn listed(found: &Imports, is_json: bool) -> Outcome {
 fn table(items: &[Import]) -> Table {
     let mut table = Table::new(&["ID", "STATE", "KIND", "PATH", "WHAT"]);
     for item in items {
-        let state = match item.is_live && item.state == "detected" {
-            true => "live".to_owned(),
-            false => safe::line(&item.state),
-        };
+        let state = safe::line(shown_state(item));
         let tone = match item.state.as_str() {
             "enabled" => Tone::Strong,
             _ => Tone::Plain,
@@ -100,6 +97,14 @@ fn table(items: &[Import]) -> Table {
         ]);
     }
     table
+}
+
+/// What takes effect without a decision has a state of its own in lists.
+fn shown_state(item: &Import) -> &str {
+    match item.is_live && item.state == "detected" {
+        true => "live",
+        false => &item.state,
+    }
 }
 
 fn what(item: &Import) -> String {
@@ -156,6 +161,9 @@ async fn enable(client: &Client, args: args::ImportsEnable) -> Outcome {
         output::json(&enabled)?;
     } else if enabled.is_enabled {
         output::line(format!("enabled {}", safe::line(&enabled.item.title)))?;
+        if enabled.item.state == "failed" {
+            output::note("it cannot take effect as it is; `rookery imports ls` says why");
+        }
     }
     match enabled.is_enabled {
         true => done(),

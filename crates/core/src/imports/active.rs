@@ -16,6 +16,9 @@ use super::ImportChange;
 use crate::core::blocking;
 use crate::rooms::Imports;
 
+/// Why a server of an older transport is not started.
+const NO_SSE: &str = "servers that speak SSE are not supported; give its address for streamable HTTP, with type http";
+
 /// What takes effect in threads with one root.
 #[derive(Debug, Default)]
 pub(crate) struct Active {
@@ -124,6 +127,10 @@ impl Active {
             }
             Content::McpServer(server) => {
                 free(self.servers.iter().map(|one| one.server.name.as_str()), &server.name)?;
+                let transport = server.transport.as_deref().unwrap_or_default();
+                if transport.eq_ignore_ascii_case("sse") {
+                    return Err(NO_SSE.to_owned());
+                }
                 let server = McpServer::clone(server);
                 self.servers.push(ActiveServer { server, origin, plugin });
             }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rookery_agent::definitions::claude_name;
 use rookery_agent::policy::Verdict;
-use rookery_host::{End, Script};
+use rookery_agent::tool::Sandbox;
+use rookery_host::{End, Script, sandbox};
 use rookery_imports::{
     HookAnswer, HookCall, HookEvent, HookTool, PLUGIN_ROOT, hook_answer, hook_input,
 };
@@ -21,7 +22,7 @@ const OUTPUT_LIMIT: usize = 256 << 10;
 /// The variable that names the workspace.
 const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
-/// A call of a tool, as hooks are told of it.
+/// A call of a tool, as hooks are informed of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToolCall<'a> {
     /// The tool.
@@ -48,6 +49,27 @@ impl HookInput<'_> {
     pub(crate) fn of(event: HookEvent) -> Self {
         HookInput { event, prompt: None, detail: None, is_repeated: false }
     }
+}
+
+/// How a hook is confined in a mode.
+enum Confinement {
+    /// It runs as other commands do.
+    None,
+    /// It may only read.
+    ReadOnly(Sandbox),
+    /// It does not run, for this reason.
+    Denied(String),
+}
+
+/// The refusal for an event that a hook guards, where the hook could not decide; none for other events.
+fn unguarded(event: HookEvent, one: &ActiveHook, reason: &str) -> Option<String> {
+    let is_guard = matches!(event, HookEvent::PreToolUse | HookEvent::UserPromptSubmit);
+    is_guard.then(|| {
+        let path = &one.origin.path;
+        format!(
+            "its hook in {path} cannot run here ({reason}); leave this mode, or ignore that import"
+        )
+    })
 }
 
 /// What hooks said.
@@ -170,13 +192,21 @@ impl Imports {
         let active = self.active(thread);
         let workspace = active.workspace.clone().unwrap_or_else(|| thread.root.clone());
         for one in hooks {
-            let judgement = self.core.inner.agents.judge_line(&one.hook.command, mode);
-            if judgement.verdict == Verdict::Deny {
-                let reason = format!("policy denied the hook: {}", judgement.reason);
-                self.fail(&workspace, &one.origin, &reason);
-                continue;
-            }
-            let script = self.script(thread, &workspace, &one, input.clone());
+            let held = match self.confinement(thread, mode, &one) {
+                Confinement::None => None,
+                Confinement::ReadOnly(sandbox) => Some(sandbox),
+                Confinement::Denied(reason) => {
+                    let reason = format!("policy denied the hook: {reason}");
+                    self.fail(&workspace, &one.origin, &reason);
+                    end.blocked = unguarded(call.event, &one, &reason);
+                    match end.blocked.is_some() {
+                        true => break,
+                        false => continue,
+                    }
+                }
+            };
+            let is_held = held.is_some();
+            let script = self.script(thread, &workspace, &one, held, input.clone());
             let outcome = tokio::select! {
                 outcome = script.run() => outcome,
                 () = stop.cancelled() => return end,
@@ -187,35 +217,63 @@ impl Imports {
             };
             let HookAnswer { blocked, context, problem } =
                 hook_answer(call.event, code, &outcome.stdout, &outcome.stderr);
+            end.context.extend(context);
+            end.blocked = blocked;
             if let Some(problem) = problem {
                 let how = if code.is_none() { outcome.end.to_string() } else { problem };
-                self.fail(&workspace, &one.origin, &format!("a hook failed: {how}"));
+                let reason = format!("a hook failed: {how}");
+                self.fail(&workspace, &one.origin, &reason);
+                // The failure may come from the confinement: it has not decided anything.
+                if is_held {
+                    let reason = format!("{reason}, where it may only read");
+                    end.blocked = unguarded(call.event, &one, &reason);
+                }
             }
-            end.context.extend(context);
-            if blocked.is_some() {
-                end.blocked = blocked;
+            if end.blocked.is_some() {
                 break;
             }
         }
         end
     }
 
-    /// The command as it is run: without keys, kept off our control sockets, and bounded.
+    /// What a hook may do in a mode. One that only the mode denies is held to reading where the kernel can do
+    /// that, so that it guards while an agent plans.
+    fn confinement(&self, thread: &Thread, mode: Mode, one: &ActiveHook) -> Confinement {
+        let agents = &self.core.inner.agents;
+        let judgement = agents.judge_line(&one.hook.command, mode);
+        if judgement.verdict != Verdict::Deny {
+            return Confinement::None;
+        }
+        let file = Path::new(&one.origin.path);
+        let own = file.parent().filter(|_| file.is_absolute());
+        let open = [Some(thread.cwd.as_path()), Some(&thread.root), one.plugin.as_deref(), own];
+        let open: Vec<&Path> = open.into_iter().flatten().collect();
+        let home = &self.core.inner.config.home;
+        let sandbox = agents.sandbox(home, &open).filter(|_| judgement.rule.is_none());
+        sandbox.map_or(Confinement::Denied(judgement.reason), Confinement::ReadOnly)
+    }
+
+    /// The command as it is run: without keys, kept off our control sockets or to reading, and bounded.
     fn script(
         &self,
         thread: &Thread,
         workspace: &Path,
         one: &ActiveHook,
+        held: Option<Sandbox>,
         stdin: Vec<u8>,
     ) -> Script {
         let agents = &self.core.inner.agents;
         let mut argv = vec!["sh".to_owned(), "-c".to_owned(), one.hook.command.clone()];
         let open = [Some(&thread.cwd), Some(&thread.root), one.plugin.as_ref()];
         let open: Vec<&Path> = open.into_iter().flatten().map(PathBuf::as_path).collect();
-        if let Some(seal) = agents.seal(&open) {
-            argv = seal(argv);
+        let is_held = held.is_some();
+        if let Some(wrap) = held.or_else(|| agents.seal(&open)) {
+            argv = wrap(argv);
         }
         let mut script = Script::new(argv);
+        if is_held {
+            script.env.extend(sandbox::quiet_env().into_iter().map(|(k, v)| (k.into(), v.into())));
+        }
         script.env.push((PROJECT_DIR.into(), workspace.into()));
         if let Some(root) = &one.plugin {
             script.env.push((PLUGIN_ROOT.into(), root.into()));

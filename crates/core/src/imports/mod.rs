@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_imports::{
-    Decision, Item, Known, PluginRoot, Scan, ScanRequest, SourceKind, State, UserPlaces,
+    Decision, Item, Known, PluginRoot, Scan, ScanError, ScanRequest, SourceKind, State, UserPlaces,
     add_conflicts,
 };
 use rookery_model::{Error, Result};
@@ -150,12 +150,15 @@ impl Imports {
         let failed = self.room().failures(&scan.workspace);
         add_conflicts(&mut scan.items, &known);
         for item in &mut scan.items {
-            let is_failed = failed.contains(&(item.id.clone(), item.source.hash.clone()));
-            if item.state == State::Enabled && is_failed {
-                item.state = State::Failed;
-            }
             hide_secrets(item);
+            let why = failed.get(&(item.id.clone(), item.source.hash.clone()));
+            if let Some(why) = why.filter(|_| item.state == State::Enabled) {
+                item.state = State::Failed;
+                let (path, title) = (item.source.path.clone(), &item.title);
+                scan.errors.push(ScanError { path, message: format!("{title}: {why}") });
+            }
         }
+        scan.errors.sort_by(|a, b| (&a.path, &a.message).cmp(&(&b.path, &b.message)));
         Ok(scan)
     }
 

@@ -1,6 +1,6 @@
 //! What the room holds: decisions, installed plugins, what is active where, and servers that run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -94,11 +94,11 @@ impl Room {
             .collect()
     }
 
-    /// Items of a workspace that failed, each with what its file was like.
-    pub(super) fn failures(&self, workspace: &Path) -> HashSet<(String, String)> {
+    /// Why items of a workspace failed, by their ids and what their files were like.
+    pub(super) fn failures(&self, workspace: &Path) -> HashMap<(String, String), String> {
         let failed = self.failed.lock();
-        let of = failed.keys().filter(|(of, ..)| of == workspace);
-        of.map(|(_, item, hash)| (item.clone(), hash.clone())).collect()
+        let of = failed.iter().filter(|((of, ..), _)| of == workspace);
+        of.map(|((_, item, hash), why)| ((item.clone(), hash.clone()), why.clone())).collect()
     }
 
     /// Notes that an item failed; true if that was not known.

@@ -122,10 +122,6 @@ impl Imports {
             _ => (self.core.inner.agents.config.environment)(name),
         };
         let server = one.server.expanded(&value)?;
-        let transport = server.transport.as_deref().unwrap_or_default().to_lowercase();
-        if transport == "sse" {
-            return Err("servers that speak SSE are not supported; use streamable HTTP".to_owned());
-        }
         let mut settings = settings(workspace, server, one.plugin.as_deref());
         let open: Vec<&Path> =
             [Some(workspace), one.plugin.as_deref()].into_iter().flatten().collect();

@@ -329,6 +329,20 @@ async fn what_cannot_be_activated_is_said_once() {
     assert_eq!(failed, item.id);
     assert!(message.contains("/nonexistent/server"), "{message}");
     assert_eq!(bench.item(".mcp.json", Some("gone")).await.state, State::Failed);
+    let errors = bench.core.imports().scan(&bench.root(), false).await.unwrap().errors;
+    let told: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+    assert!(told[0].starts_with("MCP server gone: ") && told.len() == 1, "{told:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_sse_fails_as_soon_as_it_is_enabled() {
+    let bench = Bench::new().await;
+    let server = r#"{"mcpServers": {"old": {"type": "sse", "url": "http://127.0.0.1:9/sse"}}}"#;
+    bench.write(".mcp.json", server);
+    let item = bench.enable(".mcp.json", Some("old")).await;
+    assert_eq!(item.state, State::Failed);
+    let errors = bench.core.imports().scan(&bench.root(), false).await.unwrap().errors;
+    assert!(errors[0].message.contains("SSE are not supported"), "{errors:?}");
 }
 
 #[tokio::test]
@@ -367,6 +381,39 @@ async fn hooks_run_at_their_events_and_can_prevent_them() {
     let told = bench.calls("shell", json!({"command": "true"})).await;
     assert!(!told[0].contains("hook"), "it does not run any more: {told:?}");
     assert!(!bench.asked().await.contains("it is raining"));
+}
+
+#[tokio::test]
+async fn what_a_hook_guards_is_not_done_where_policy_denies_the_hook() {
+    let bench = Bench::new().await;
+    let guard = json!([{"hooks": [{"type": "command", "command": "touch guarded"}]}]);
+    let tools = json!({"hooks": {"PreToolUse": guard.clone(), "PostToolUse": guard.clone(),
+        "Stop": guard.clone(), "SessionStart": guard.clone()}});
+    bench.write("a.txt", "words\n");
+    bench.write(".claude/settings.json", &tools.to_string());
+    let item = bench.enable(".claude/settings.json", None).await;
+    bench.core.threads().set_mode(None, Mode::Plan, None, None).await.unwrap();
+    let thread = bench.thread().await;
+    let reads = json!([{"tool": "read_file", "args": {"path": "a.txt"}}, {"text": "done"}]);
+    let turn = run(&bench.core, thread, script(reads)).await;
+    assert_eq!(turn.status, TurnStatus::Completed, "{:?}", turn.error);
+    let told = bench.results(thread, &turn).await.join("\n");
+    assert!(
+        told.starts_with(
+            "a hook denied the tool call: its hook in .claude/settings.json cannot run"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("policy denied the hook") && !told.contains("words"), "{told}");
+    assert!(!bench.root().join("guarded").exists());
+    assert_eq!(bench.item(".claude/settings.json", None).await.state, State::Failed);
+    bench.remove(&item).await;
+    bench
+        .write(".claude/settings.json", &json!({"hooks": {"UserPromptSubmit": guard}}).to_string());
+    bench.enable(".claude/settings.json", None).await;
+    let refused = bench.core.threads().start_turn(thread, says("hello")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Denied);
+    assert!(refused.message().starts_with("a hook denied the prompt: its hook in"), "{refused}");
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ fn unasked_commands_do_not_read_keys_or_our_own_files() {
 }
 
 /// Whether commands can be held to reading on this machine at all.
-fn has_sandbox(daemon: &TestDaemon) -> bool {
+pub(super) fn has_sandbox(daemon: &TestDaemon) -> bool {
     daemon.rookery(&["__sandbox", "--read-only", "--", "true"]).status.success()
 }
 

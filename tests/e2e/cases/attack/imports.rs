@@ -227,6 +227,49 @@ fn what_an_agent_runs_reads_imports_and_decides_nothing() {
     assert_eq!(scan["scan"]["items"][0]["state"], "detected", "{scan}");
 }
 
+/// A hook that guards does so while an agent plans as well. It is held to reading then; one that fails because
+/// of that lets nothing pass.
+#[test]
+fn what_a_hook_guards_stays_guarded_in_plan_mode_and_the_hook_changes_nothing() {
+    let daemon = TestDaemon::start();
+    let root = daemon.home().join("repo");
+    for (path, text) in [("open.txt", "open words\n"), ("kept.txt", "kept words\n")] {
+        write(&root, path, text);
+    }
+    let guards = |command: &str| {
+        let hook = json!({"matcher": "Read", "hooks": [{"type": "command", "command": command}]});
+        json!({"hooks": {"PreToolUse": [hook]}}).to_string()
+    };
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("plan");
+    let mut reads = |command: &str, file: &str| {
+        write(&root, ".claude/settings.json", &guards(command));
+        let scan = peer.call("workflow/scan", json!({"workspace": root}));
+        let items = scan["scan"]["items"].as_array().unwrap();
+        let id = items.iter().find(|item| item["risk"] == "runsHook").unwrap()["id"].clone();
+        let approved = json!({"workspace": root, "itemId": id, "approveSideEffects": true});
+        peer.call("workflow/enable", approved);
+        let thread = peer.thread(&root);
+        let steps = json!([{"tool": "read_file", "args": {"path": file}}, {"text": "done"}]);
+        let turn = peer.turn(&thread, &script(&steps));
+        peer.until_over(&turn);
+        peer.stored(&thread).to_string()
+    };
+    let decides = "touch touched; if grep -q kept.txt; then echo not that one >&2; exit 2; fi";
+    let refused = reads(decides, "kept.txt");
+    assert!(refused.contains("a hook denied the tool call: "), "{refused}");
+    assert!(!refused.contains("kept words"), "{refused}");
+    let passed = reads(decides, "open.txt");
+    if super::fence::has_sandbox(&daemon) {
+        assert!(refused.contains("not that one"), "{refused}");
+        assert!(passed.contains("open words"), "{passed}");
+    }
+    let failed = reads("date > log && exit 0; exit 1", "open.txt");
+    assert!(failed.contains("its hook in .claude/settings.json cannot run here"), "{failed}");
+    assert!(!failed.contains("open words"), "{failed}");
+    assert!(!root.join("touched").exists() && !root.join("log").exists());
+}
+
 /// Files of few bytes that need much stack, or many rows, to be understood.
 #[test]
 fn small_files_that_ask_for_much_cost_no_more_than_a_row() {

@@ -111,21 +111,29 @@ fn selector(text: &str) -> core::SkillSelector {
     }
 }
 
-/// The item that an id or the end of one names.
+/// The item that an id, the end of one or its file names.
 async fn named(cx: &Cx, workspace: &Path, text: &str) -> Result<String, Error> {
     let scan = cx.core.imports().look(workspace).await?;
-    let fits = |item: &&engine::Item| {
+    let path = text.strip_prefix("./").unwrap_or(text);
+    let is_named = |item: &&engine::Item| {
         item.id == text || text.len() >= SHORTEST_END && item.id.ends_with(text)
     };
-    let mut fitting = scan.items.iter().filter(fits);
-    match (fitting.next(), fitting.next()) {
-        (Some(item), None) => Ok(item.id.clone()),
-        (Some(_), Some(_)) => Err(Error::invalid(
-            "item",
-            format!("several items end with {text:?}; give the whole id"),
-        )),
-        (None, _) => Err(unknown(text)),
-    }
+    let is_file = |item: &&engine::Item| item.source.path == path;
+    let one = |mut fitting: Vec<&engine::Item>, why: &str| match fitting.as_slice() {
+        [] => Ok(None),
+        [_] => Ok(fitting.pop().map(|item| item.id.clone())),
+        [..] => {
+            let shown: String = text.chars().take(64).collect();
+            let message = format!("several items {why} {shown:?}; give the whole id");
+            Err(Error::invalid("item", message))
+        }
+    };
+    let by_id = one(scan.items.iter().filter(is_named).collect(), "end with")?;
+    let found = match by_id {
+        Some(id) => Some(id),
+        None => one(scan.items.iter().filter(is_file).collect(), "are in")?,
+    };
+    found.ok_or_else(|| unknown(text))
 }
 
 fn unknown(text: &str) -> Error {
