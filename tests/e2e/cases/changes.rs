@@ -421,7 +421,8 @@ fn the_command_line_lists_and_shows_changes() {
     let patch = run_in(&daemon, &repo, &["changes", "show", "a"]).success();
     assert!(patch.contains("-two\n+2\n"), "{patch}");
     let none = run_in(&daemon, &repo, &["changes", "show", "a", "--area", "staged"]);
-    assert!(none.stderr.contains("nothing changed"), "{none:?}");
+    assert!(none.stderr.contains("nothing changed in a; `rookery changes ls`"), "{none:?}");
     let outside = run_in(&daemon, daemon.home().path(), &["changes", "ls"]);
     assert!(outside.stderr.contains("not a git repository"), "{outside:?}");
+    assert!(outside.stderr.contains("--workspace"), "it says what to do: {outside:?}");
 }

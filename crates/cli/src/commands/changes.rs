@@ -6,6 +6,7 @@ use rookery_native::wire::{
 use rookery_view::safe;
 use rookery_wire::Client;
 
+use super::marketplace::advised;
 use crate::{
     args::{self, Area, ChangesAction, ChangesPlace},
     commands::done,
@@ -44,7 +45,8 @@ async fn place(
 async fn list(client: &Client, args: args::ChangesLs) -> Outcome {
     let (thread, workspace) = place(client, &args.place).await?;
     let params = ChangeList { thread, workspace, limit: args.limit };
-    let found: ChangesListed = working("comparing", ask(client, params, SEE)).await?;
+    let found = working("comparing", ask(client, params, SEE)).await;
+    let found: ChangesListed = found.map_err(|failure| advised(failure, SEE))?;
     if args.json {
         output::json(&found)?;
         return done();
@@ -132,15 +134,17 @@ async fn show(client: &Client, args: args::ChangesShow) -> Outcome {
         Area::Unstaged => ChangeArea::Unstaged,
         Area::Untracked => ChangeArea::Untracked,
     });
-    let ignore_whitespace = args.ignore_whitespace;
+    let (ignore_whitespace, path) = (args.ignore_whitespace, args.path.clone());
     let params = ChangeShow { thread, workspace, path: args.path, area, ignore_whitespace };
-    let shown: ChangeShown = working("comparing", ask(client, params, SEE)).await?;
+    let shown = working("comparing", ask(client, params, SEE)).await;
+    let shown: ChangeShown = shown.map_err(|failure| advised(failure, SEE))?;
     if args.json {
         output::json(&shown)?;
         return done();
     }
     if shown.patch.is_empty() {
-        output::note("nothing changed");
+        let path = safe::exact(&path);
+        output::note(format!("nothing changed in {path}; `rookery changes ls` lists what did"));
         return done();
     }
     let lines = patch::lines(&shown.patch, &[]);

@@ -199,7 +199,9 @@ impl Media {
         };
         found.ok_or_else(|| {
             let shown: String = id.unwrap_or_default().chars().take(64).collect();
-            Error::invalid("provider", format!("unknown image provider: {shown}"))
+            let ids: Vec<String> = self.image_providers().into_iter().map(|it| it.id).collect();
+            let message = format!("unknown provider: {shown}; there is {}", ids.join(", "));
+            Error::invalid("provider", message)
         })
     }
 

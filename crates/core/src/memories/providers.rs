@@ -94,13 +94,17 @@ impl Memories {
     /// If there is no such provider or model, or the choice cannot be kept.
     pub async fn choose(&self, provider: &str, model: &str) -> Result<MemoryChoice> {
         let shown = |text: &str| text.chars().take(64).collect::<String>();
-        let known = self.providers().into_iter().find(|known| known.id == provider);
-        let known = known.ok_or_else(|| {
-            let message = format!("unknown memory provider: {}", shown(provider));
+        let all = self.providers();
+        let known = all.iter().find(|known| known.id == provider).ok_or_else(|| {
+            let ids: Vec<&str> = all.iter().map(|known| known.id.as_str()).collect();
+            let there = ids.join(", ");
+            let message = format!("unknown provider_id: {}; there is {there}", shown(provider));
             Error::invalid("provider_id", message)
         })?;
         if !known.models.iter().any(|known| known.id == model) {
-            let message = format!("unknown model of {provider}: {}", shown(model));
+            let ids: Vec<&str> = known.models.iter().map(|known| known.id.as_str()).collect();
+            let there = ids.join(", ");
+            let message = format!("unknown model: {}; {provider} has {there}", shown(model));
             return Err(Error::invalid("model", message));
         }
         let choice = MemoryChoice { provider: provider.to_owned(), model: model.to_owned() };
