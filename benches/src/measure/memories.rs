@@ -36,6 +36,9 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         taken_in["memories"].as_array().is_some_and(|list| list.len() == 1),
         "none: {taken_in}"
     );
+    let common = json!({"text": word(0), "scope": "project:bench"});
+    let found = client.call("memory/query", &common)?;
+    ensure!(found["results"].as_array().is_some_and(|list| list.len() == 10), "too few: {found}");
     let mut times = Times::default();
     for _ in 0..bench.rounds {
         bench.await_quiet();
@@ -65,8 +68,10 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
 fn lines(count: usize) -> String {
     let mut text = String::new();
     for number in 0..count {
+        // After all words were first once, the others come in larger steps, so that no text comes again.
+        let step = 17 + number / WORDS;
         let words: Vec<String> =
-            (0..WORDS_OF_ONE).map(|place| word(number * 31 + place * place * 17)).collect();
+            (0..WORDS_OF_ONE).map(|place| word(number * 31 + place * place * step)).collect();
         let line = json!({
             "id": format!("bench-{number}"), "scope": {"Project": "bench"}, "text": words.join(" "),
             "createdAt": "2026-01-01T00:00:00Z",
