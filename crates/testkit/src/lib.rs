@@ -21,7 +21,7 @@ pub mod vectors;
 pub use binary::rookery_binary;
 pub use caller::{Begun, Caller, PATIENCE};
 pub use daemon::{Finished, Home, TestDaemon};
-pub use git::git;
+pub use git::{git, try_git};
 pub use lines::Lines;
 pub use memory::MemoryDaemon;
 pub use patience::{eventually, wait_until};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rookery_testkit::{Finished, PATIENCE, TestDaemon, eventually, git, rookery_binary};
+use rookery_testkit::{Finished, PATIENCE, TestDaemon, eventually, git, rookery_binary, try_git};
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
@@ -48,6 +48,15 @@ fn a_run_that_was_killed_is_paused_and_asks_no_agent_twice() {
     assert_eq!(
         (&found["status"], &found["reason"]),
         (&json!("paused"), &json!("daemon restarted"))
+    );
+    // What was said of agents is still so.
+    let agents = found["agents"].as_array().unwrap().iter().take(2);
+    let kept: Vec<_> =
+        agents.map(|one| (&one["agentId"], &one["status"], one["threadId"].is_string())).collect();
+    let completed = json!("completed");
+    assert_eq!(
+        kept,
+        [(&json!("agent-1"), &completed, true), (&json!("agent-2"), &completed, true)]
     );
     // What waited for approval waits again, under an id of this daemon.
     let pending = peer.call("session/get", json!({}))["pendingApprovals"].take();
@@ -96,6 +105,10 @@ fn a_workflow_is_run_from_the_command_line() {
     let shown = run(&["show", &id]).success();
     assert!(shown.contains("answer") && shown.contains("agent-1"), "{shown}");
     run(&["show", "workflow-none"]).failure(1);
+    // In short, as the list has it.
+    let end = &id[id.len() - 6..];
+    assert!(run(&["ls", "--all"]).success().contains(&format!("\n{end} ")));
+    assert_eq!(run(&["show", end]).success(), shown);
     let planned = run(&["plan", "go", "--script", "a.workflow.js", "--json"]).json();
     assert_eq!(planned["needsApproval"], true);
     let id = planned["run"]["id"].as_str().unwrap().to_owned();
@@ -138,10 +151,15 @@ fn begin(peer: &mut Peer, workspace: &Path, body: &str) -> String {
 
 /// The worktrees of a repository beside its own checkout, and the branches that agents had.
 fn traces_of(repo: &Path) -> (Vec<PathBuf>, Vec<String>) {
-    let listed = git(repo, &["worktree", "list", "--porcelain"]);
-    let trees = listed.lines().filter_map(|line| line.strip_prefix("worktree ")).skip(1);
-    let branches = git(repo, &["branch", "--list", "--format=%(refname:short)", "rookery/*"]);
-    (trees.map(PathBuf::from).collect(), branches.lines().map(str::to_owned).collect())
+    // Git gives up at a worktree that is only half there, as while the daemon makes or removes one.
+    let lines = |args: &[&str]| {
+        let said = eventually("git can look at all worktrees", PATIENCE, || try_git(repo, args));
+        said.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let listed = lines(&["worktree", "list", "--porcelain"]);
+    let trees = listed.iter().filter_map(|line| line.strip_prefix("worktree ")).skip(1);
+    let branches = lines(&["branch", "--list", "--format=%(refname:short)", "rookery/*"]);
+    (trees.map(PathBuf::from).collect(), branches)
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub(crate) struct WorkflowLs {
 /// Arguments of `rookery workflow show`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowShow {
-    /// The run's id
+    /// Id of the run, or the end of it
     pub(crate) run: String,
     /// Print JSON
     #[arg(long)]
@@ -96,9 +96,9 @@ pub(crate) struct WorkflowShow {
 /// Arguments of `rookery workflow stop`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowStop {
-    /// The run's id
+    /// Id of the run, or the end of it
     pub(crate) run: String,
-    /// Say why
+    /// Reason, kept with the run
     #[arg(short, long)]
     pub(crate) reason: Option<String>,
     /// Print JSON

@@ -17,7 +17,7 @@ use crate::{
     failure::{Failure, Outcome},
     link::{self, ask},
     output::{self, Colors, Table, Tone, shorten},
-    talk::{age, sessions},
+    talk::{age, requests::short_id, sessions},
 };
 
 /// What to do when a run is not found.
@@ -111,7 +111,15 @@ async fn start(client: &Client, args: args::WorkflowRun) -> Outcome {
         output::line(&id)?;
         return done();
     }
-    let run = follow(client, &id, args.what.json).await?;
+    let run = tokio::select! {
+        run = follow(client, &id, args.what.json) => run?,
+        _ = tokio::signal::ctrl_c() => {
+            let hint = format!(
+                "see it with `rookery workflow show {id}`, end it with `rookery workflow stop {id}`"
+            );
+            return Err(Failure::new("the workflow goes on").hint(hint).code(130));
+        }
+    };
     if args.what.json {
         output::json(&run)?;
     } else if let Some(report) = &run.report {
@@ -187,10 +195,11 @@ async fn list(client: &Client, args: args::WorkflowLs) -> Outcome {
     } else {
         let now = age::now();
         let mut table = Table::new(&["ID", "AGE", "STATUS", "AGENTS", "NAME"]);
+        let ids = list.runs.iter().map(|run| &*run.id);
         for run in &list.runs {
             let finished = run.completed_agents + run.failed_agents;
             table.row(vec![
-                (Tone::Strong, run.id.clone()),
+                (Tone::Strong, short_id(&run.id, ids.clone()).to_owned()),
                 (Tone::Faint, age::since_text(&run.created_at, now)),
                 (Tone::Plain, run.status.replace('_', " ")),
                 (Tone::Faint, format!("{finished}/{}", run.agents)),

@@ -10,7 +10,7 @@ use rookery_model::{self as model, WorkPlace};
 use crate::Error;
 
 /// The fewest letters that name something by the end of its id.
-const SHORTEST_END: usize = 4;
+pub(super) const SHORTEST_END: usize = 4;
 
 /// The session that a word means.
 pub(super) fn session(core: &Core, field: &'static str, word: &str) -> Result<Session, Error> {
