@@ -45,6 +45,14 @@ export const actions = {
     }
   },
 
+  /** Does what a button of the frame stands for: from then on the keyboard is no longer the button's. */
+  async press(run) {
+    const from = document.activeElement;
+    this.released = from;
+    await run();
+    if (document.activeElement === from || document.activeElement === document.body) this.focus(true);
+  },
+
   scroll(make) {
     if (this.terminal === null) return;
     const rows = Math.max(1, (this.panes.get(this.terminal)?.fit ?? 24) - 2);

@@ -21,7 +21,7 @@ import { actions, isLocal } from "./actions.js";
 import { age, button, h, mood, text } from "./dom.js";
 import { Find } from "./find.js";
 import { drafts, keep, kept, Prefs } from "./kept.js";
-import { Keymap, learnLayout } from "./keymap.js";
+import { Keymap } from "./keymap.js";
 import { Keys } from "./keys.js";
 import { Link, NOT_SENT } from "./link.js";
 import { Overlay, unsureLine } from "./overlay.js";
@@ -93,7 +93,6 @@ class App {
     paintTheme(kept("theme", null));
     setInterval(() => document.hidden || this.paintAges(), 60000);
     setInterval(() => document.hidden || this.showLost(), 1000);
-    learnLayout();
     this.extras();
     window.addEventListener("hashchange", () => this.takeLink());
     if (!this.takeLink()) this.enter();
@@ -136,9 +135,9 @@ class App {
       null,
       ["New thread", () => this.act("new_thread"), this.rights === "look"],
       ["Find", () => this.act("find"), this.terminal === null],
-      ["Split right", () => this.act("split_right"), !isFull],
-      ["Split below", () => this.act("split_below"), !isFull],
-      [this.fit === "follow" ? "Fit to this screen" : "Follow other screens", () => this.setFit(this.fit === "follow" ? "own" : "follow"), !isFull],
+      ["Split right", () => this.press(() => this.act("split_right")), !isFull],
+      ["Split below", () => this.press(() => this.act("split_below")), !isFull],
+      [this.fit === "follow" ? "Fit to this screen" : "Follow other screens", () => this.press(() => this.setFit(this.fit === "follow" ? "own" : "follow")), !isFull],
       null,
       ["Settings", () => this.act("settings")],
       ["Help", () => this.act("help")],
@@ -348,6 +347,7 @@ class App {
       this.find.repaint(t);
     }
     this.placeKeys();
+    this.overlay.placeToasts();
     this.status.paintOwner();
     if (touched.length > 0) this.emit("terms", touched);
     this.painted();
@@ -487,13 +487,13 @@ class App {
   remember(place) {
     keep("place", place);
     const before = history.state?.place;
+    // While the way back is gone, what is shown is no step of its own.
+    if (this.isGoingBack) return;
     const isSame = JSON.stringify(before) === JSON.stringify(place);
     if (isSame) return;
     // On a phone a card is a step of its own: back leads to the list.
     const isOther = before && (before.page !== place.page || (this.isPhone() && place.page === "inbox"));
-    const isStep = isOther && !this.isBack;
-    this.isBack = false;
-    if (isStep) history.pushState({ place }, "");
+    if (isOther) history.pushState({ place }, "");
     else history.replaceState({ place }, "");
   }
 

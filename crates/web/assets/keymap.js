@@ -1,5 +1,5 @@
 // Keys of the browser as keys of the link, and what they mean: chords, and keys after the prefix.
-// Pure but for the layout, which the browser tells once if it tells it at all.
+// Pure but for the layout, which is learned from what is typed.
 
 const AFTER = "prefix>";
 
@@ -22,15 +22,12 @@ const MODS = { shift: 1, alt: 2, option: 2, ctrl: 4, control: 4, super: 8, cmd: 
 /** There Option types, as AltGr does elsewhere. */
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform ?? "");
 
-let layout = null;
+/** What keys type by themselves, by their places: as they did when they were pressed last. */
+const layout = new Map();
 
-/** Asks the browser which key types what; a US keyboard is taken until it says so. */
-export async function learnLayout() {
-  try {
-    layout = await navigator.keyboard?.getLayoutMap?.();
-  } catch {
-    layout = null;
-  }
+/** A key without shift tells what it types by itself; until then that of a US keyboard is taken. */
+function learn({ code, key }, mods) {
+  if (code && (mods & 3) === 0) layout.set(code, key.toLowerCase());
 }
 
 /** The key at a place of a US keyboard. */
@@ -53,6 +50,7 @@ export function pressOf(event) {
   const types = (mods & 6) === 6 || (IS_MAC && (mods & 6) === 2);
   const isAltGraph = event.getModifierState?.("AltGraph") || (types && !isPlain(key, event.code));
   if (isAltGraph) return { k: key, mods: mods & 8, text: key, kind, typed: true };
+  learn(event, mods);
   const base = usKey(event.code);
   const unshifted = plainOf(key, event.code, mods);
   const press = { k: unshifted, mods, kind };
@@ -64,14 +62,14 @@ export function pressOf(event) {
 
 /** Whether a sign is what its key types by itself or with shift. */
 function isPlain(key, code) {
-  const base = layout?.get(code) ?? usKey(code);
+  const base = layout.get(code) ?? usKey(code);
   if (base === null) return true;
   return key.toLowerCase() === base || SHIFTED[key] === base || /^[a-z0-9]$/i.test(key);
 }
 
 function plainOf(key, code, mods) {
   if (!(mods & 1)) return key.toLowerCase() === key ? key : key.toLowerCase();
-  const told = layout?.get(code);
+  const told = layout.get(code);
   if (told && [...told].length === 1) return told;
   if (key.toLowerCase() !== key) return key.toLowerCase();
   return SHIFTED[key] && usKey(code) === SHIFTED[key] ? SHIFTED[key] : key;

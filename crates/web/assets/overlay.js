@@ -1,12 +1,16 @@
 // What lies over the page for a while: questions, menus, the keys after the prefix, short messages, and
 // the field in which something is renamed.
 
-import { add, button, clear, h, keyed, text } from "./dom.js";
+import { add, attr, button, clear, h, keyed, text } from "./dom.js";
 import { isField } from "./keys.js";
 import { Guard, READ_FIRST, guardOf } from "./pages/guard.js";
 
 const TOAST_MS = 5000;
-const MOST_TOASTS = 5;
+const MOST_TOASTS = 3;
+/** Where messages may lie, the best first: above the status line, below the tabs, over the sidebar. */
+const TOAST_PLACES = ["bottom", "top", "side"];
+/** What they leave free where they can: what is typed into, and what is pressed. */
+const KEPT_FREE = "#composer, #comment, .deny-sheet, .card-foot, .thread-foot, .page-head :is(button, select, input, summary)";
 /** The letter that is shown of several. */
 const USUAL = { split_right: "v", split_below: "-", command_palette: "space", leave: "q", focus_left: "left" };
 const HIDDEN_KEYS = /^(switch_tab_[2-9]|focus_(down|up|right)|grow_(down|up|right)|scroll_)/;
@@ -41,7 +45,7 @@ export class Overlay {
   /** A key while something lies over the page; true if it was taken. */
   key(event) {
     if (!this.menuElement.hidden) {
-      if (this.menuElement.contains(event.target)) return false;
+      if (this.menuElement.contains(event.target) && event.key !== "Escape") return false;
       this.closeMenu();
       return event.key === "Escape";
     }
@@ -275,6 +279,29 @@ export class Overlay {
       };
       return h("button", { type: "button", class: "toast clickable", data: { tone: one.tone }, on: { click: open } }, inner);
     });
+    this.placeToasts();
+  }
+
+  /** Puts messages where they cover nothing that is typed into or pressed. A phone has one place for them. */
+  placeToasts() {
+    if (this.toasts.childElementCount === 0 || this.app.isPhone()) return;
+    const free = this.keptFree();
+    const isFree = (place) => {
+      attr(this.toasts, "data-at", place);
+      const box = this.toasts.getBoundingClientRect();
+      return !free.some((one) => one.left < box.right && box.left < one.right && one.top < box.bottom && box.top < one.bottom);
+    };
+    if (!TOAST_PLACES.some(isFree)) attr(this.toasts, "data-at", "top");
+  }
+
+  keptFree() {
+    const page = this.app.current?.element;
+    const around = ["find", "keybar"].map((id) => document.getElementById(id));
+    const boxes = [...(page?.querySelectorAll(KEPT_FREE) ?? []), ...around].filter(Boolean).map((one) => one.getBoundingClientRect());
+    const caret = this.app.word() === "workspace" ? this.app.panes.get(this.app.terminal)?.caret() : null;
+    // The line that is typed in, and not the cursor alone.
+    if (caret) boxes.push({ left: caret.left - 20 * caret.width, right: caret.left + 20 * caret.width, top: caret.top, bottom: caret.top + caret.height });
+    return boxes.filter((box) => box.right > box.left && box.bottom > box.top);
   }
 
   /** Where a dragged tab would go. */

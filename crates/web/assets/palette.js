@@ -45,9 +45,11 @@ export class Palette {
     const wasOpen = !this.element.hidden;
     if (!open) {
       if (!wasOpen) return;
+      // Who went on before the daemon closed it, as into find, keeps the keyboard.
+      const had = this.element.contains(document.activeElement);
       this.element.hidden = true;
       this.frame = null;
-      this.app.focus(true);
+      this.app.focus(had);
       return;
     }
     if (!wasOpen || this.frame !== open.frame) {

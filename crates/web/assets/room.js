@@ -30,7 +30,7 @@ export const room = {
     }
     const active = document.activeElement;
     // A field of a page that was just left has the keyboard until the browser takes it away.
-    const isShown = active && active !== document.body && active.getClientRects().length > 0;
+    const isShown = active && active !== document.body && active !== this.released && active.getClientRects().length > 0;
     if (!isAsked && isShown && (isField(active) || active.closest("#sidebar, #head, #status"))) return;
     // On a touch screen the keyboard comes by its key or a field, and never by a tap on text.
     if (this.selection.range || this.isTouch()) return;
@@ -136,10 +136,16 @@ export const room = {
     });
     window.addEventListener("pageshow", (event) => event.persisted && this.enter());
     window.addEventListener("online", () => this.link.hurry());
+    document.addEventListener("focusin", (event) => {
+      if (event.target !== this.released) this.released = null;
+    });
     window.addEventListener("popstate", (event) => {
       if (!event.state?.place || this.state !== "open") return;
-      this.isBack = true;
-      this.go(event.state.place);
+      this.isGoingBack = true;
+      const turn = (this.backTurn = (this.backTurn ?? 0) + 1);
+      void this.go(event.state.place).then(() => {
+        if (turn === this.backTurn) this.isGoingBack = false;
+      });
     });
   },
 };

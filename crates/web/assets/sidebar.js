@@ -11,7 +11,7 @@ export class Sidebar {
     this.element = document.getElementById("sidebar");
     this.count = h("span", { class: "count", hidden: true });
     this.list = h("div", { class: "projects" });
-    this.create = h("button", { type: "button", class: "new-project", on: { click: () => app.act("new_project") } }, "+ New Project");
+    this.create = h("button", { type: "button", class: "new-project", on: { click: () => app.press(() => app.act("new_project")) } }, "+ New Project");
     this.edge = h("div", { class: "edge", aria: { hidden: "true" } });
     add(this.element, [h("div", { class: "side-head" }, h("span", {}, "PROJECTS"), this.count), this.list, h("div", { class: "side-foot" }, this.create), this.edge]);
     this.element.addEventListener("keydown", (event) => this.key(event));

@@ -13,7 +13,7 @@ export class Status {
     this.parts = { hint: of("prefix-hint"), waiting: of("waiting"), message: of("message"), place: of("place"), owner: of("owner"), fit: of("fit"), rights: of("rights") };
     this.parts.hint.addEventListener("click", () => app.keyboard.setPrefixed(!app.keyboard.isPrefixed));
     this.parts.waiting.addEventListener("click", () => app.act("open_inbox"));
-    this.parts.fit.addEventListener("click", () => app.setFit("own"));
+    this.parts.fit.addEventListener("click", () => app.press(() => app.setFit("own")));
   }
 
   update(scene) {

@@ -12,7 +12,7 @@ export class Tabs {
     this.element.addEventListener("keydown", (event) => this.key(event));
     // A click leaves the keyboard where it is: with the program.
     this.element.addEventListener("mousedown", (event) => event.target.tagName !== "INPUT" && event.preventDefault());
-    document.getElementById("new-tab").addEventListener("click", () => app.act("new_tab"));
+    document.getElementById("new-tab").addEventListener("click", () => app.press(() => app.act("new_tab")));
   }
 
   update(scene) {

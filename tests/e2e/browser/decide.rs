@@ -300,3 +300,14 @@ fn a_link_to_another_item_leads_away_from_the_card_that_is_shown() {
         page.until_says("#card-what", command);
     }
 }
+
+#[test]
+fn a_row_of_the_inbox_names_its_session_as_it_is_called_now() {
+    let page = Page::open();
+    let root = page.project("api");
+    let thread = page.ask(&root, "First", "touch first");
+    page.open_inbox(1);
+    let params = json!({"thread": thread, "name": "Renamed"});
+    page.daemon.client().call("rookery/threads/rename", params);
+    page.until_says("#inbox .row-session", "Renamed");
+}

@@ -376,6 +376,26 @@ fn a_key_that_is_held_after_the_prefix_types_nothing() {
 }
 
 #[test]
+fn what_a_key_types_by_itself_is_learned_from_it() {
+    let page = Page::open();
+    // All keys as codes.
+    let script = "stty raw -echo; printf '\\033[>9uready\\r\\n'; exec cat -v";
+    let terminal = page.program(&["sh", "-c", script], "ready");
+    let modes = "return (Object.values(window.rookery.mirror().terms)[0].modes & 32) === 32";
+    page.until("the modes are known", modes, &[]);
+    // As on a German keyboard: where an American one has the minus sign.
+    let press = |sign: &str, modifiers: u8| {
+        let params = json!({"type": "keyDown", "key": sign, "code": "Minus", "text": sign,
+            "unmodifiedText": sign, "windowsVirtualKeyCode": 219, "modifiers": modifiers});
+        page.cdp("Input.dispatchKeyEvent", params);
+    };
+    press("\u{df}", 0);
+    page.until_row(terminal, "^[[223u");
+    press("?", 8);
+    page.until_row(terminal, "^[[223;2u");
+}
+
+#[test]
 fn a_program_that_asks_for_all_keys_gets_them_and_bracketed_pastes_are_not_asked_about() {
     let page = Page::open();
     let script = "stty raw -echo; printf '\\033[>1u\\033[?2004hready\\r\\n'; exec cat -v";

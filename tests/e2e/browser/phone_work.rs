@@ -36,6 +36,38 @@ fn what_fits_the_screen_but_no_row_is_approved_by_two_taps() {
 }
 
 #[test]
+fn back_leads_from_every_card_to_the_list() {
+    let page = phone(TestDaemon::start(), "full");
+    let root = page.project("api");
+    let asked = ["one", "two"].map(|name| page.ask(&root, name, &format!("touch {name}")));
+    page.until_rows(2);
+    for thread in &asked {
+        let request = page.until_waits(thread);
+        tap(&page, &format!("#inbox [data-request='{request}'] .row-main"));
+        page.until_page("card");
+        page.until_shown("#approve");
+        page.back();
+        page.until_page("inbox");
+        page.until_rows(2);
+    }
+}
+
+#[test]
+fn every_request_can_be_decided_or_reviewed_from_its_row() {
+    let page = phone(TestDaemon::start(), "full");
+    let root = page.project("api");
+    let long: String = (0..100).map(|line| format!("line {line}\n")).collect();
+    let write = json!([{"tool": "write_file", "args": {"path": "long.txt", "content": long}}, {"text": "ok"}]);
+    // More than cards are read ahead of, some of them while others are read.
+    for count in 0..14 {
+        page.begin(&root, &format!("Long {count}"), &write);
+    }
+    page.until_rows(14);
+    let each = "return [...document.querySelectorAll('#inbox [data-request]')].every(row => row.querySelector('.row-buttons button'))";
+    page.until("each row has a button", each, &[]);
+}
+
+#[test]
 fn a_conversation_is_held_with_a_thumb() {
     let page = phone(TestDaemon::start(), "full");
     let root = page.project("api");
@@ -50,8 +82,11 @@ fn a_conversation_is_held_with_a_thumb() {
     page.until_page("threads");
     let row = "[data-for='threads'] .entry .row-main";
     page.until_shown(row);
-    // The end of its turn is shown over the list.
-    page.until_hidden("#toasts .toast");
+    // That its turn ended is said over the title of the list, and covers none of its rows.
+    page.until_shown("#toasts .toast");
+    let above = "const end = e => document.querySelector(e).getBoundingClientRect();
+        return end('#toasts .toast:last-child').bottom <= end(arguments[0]).top";
+    assert_eq!(page.js(above, &[json!(row)]), true);
     tap(&page, row);
     page.until_page("thread");
     until_said("Hello.");
@@ -117,7 +152,6 @@ fn a_review_is_read_file_by_file_commented_and_sent_back() {
     page.until_page("review");
     page.until_says("#review .diff-path", "1/2");
     page.until_shown("#review [data-line='2']");
-    page.until_hidden("#toasts .toast");
     tap(&page, "#review .diff-bar [aria-label='Next file']");
     page.until_says("#review .diff-path", "2/2");
     tap(&page, "#review .diff-bar [aria-label='File before']");

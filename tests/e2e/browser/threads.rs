@@ -47,6 +47,30 @@ fn a_thread_is_begun_streams_is_steered_and_stopped() {
 }
 
 #[test]
+fn a_newcomer_without_a_project_begins_a_thread_in_a_directory() {
+    let page = Page::open();
+    let root = page.daemon.home().join("elsewhere");
+    std::fs::create_dir_all(&root).unwrap();
+    page.until_shown(".empty");
+    page.type_keys("t");
+    page.until_at("#new-thread-text");
+    page.until(
+        "the mock can be chosen",
+        "const s = document.querySelector('#new-thread-model'); s.value = 'mock/mock'; return s.value === 'mock/mock'",
+        &[],
+    );
+    page.type_line("hello");
+    page.until_says("#new-thread .new-thread-note", "In which directory?");
+    page.until_at("#new-thread-cwd");
+    page.type_keys(root.to_str().unwrap());
+    page.click("#new-thread-start");
+    page.until_page("thread");
+    page.until_shown("#thread [data-kind='user']");
+    let listed = page.daemon.client().call("rookery/threads/list", json!({}));
+    assert_eq!(listed["threads"][0]["cwd"], json!(root));
+}
+
+#[test]
 fn a_request_is_decided_in_its_place_and_takes_keys_only_there() {
     let page = Page::open();
     let root = page.project("api");

@@ -171,7 +171,7 @@ class Inbox {
   #keyOf(row) {
     const small = this.#small.get(row.request);
     const state = small ? `${small.digest}${small.state}` : "";
-    return JSON.stringify([row.item, row.title, row.subtitle, row.at, row.deferred, this.#app.isPhone(), state]);
+    return JSON.stringify([row, this.#app.isPhone(), state]);
   }
 
   #mark(element) {
@@ -268,7 +268,10 @@ class Inbox {
       this.#wanted = row.item;
       this.#select(at);
       this.#setWhole(true);
-      return void this.#app.go({ page: "inbox", item: row.item });
+      const place = { page: "inbox", item: row.item };
+      // The card is there before the daemon knows: already now back leads to the list.
+      this.#app.remember(place);
+      return void this.#app.go(place);
     }
     if (this.#selected === row.item) this.#setWhole(true);
     else this.#select(at);
@@ -331,13 +334,15 @@ class Inbox {
 
   #addSmall(made, row) {
     if (row.kind === "review") return;
+    if (!row.request) return;
     const card = this.#small.get(row.request);
-    if (!card || !row.request) return;
-    if (!isPending(card)) {
+    const isFar = !card && this.#rows.indexOf(row) >= MOST_SMALL;
+    if (!card && !isFar) return;
+    if (card && !isPending(card)) {
       made.append(h("p", { class: "row-state dim" }, settledText(card)));
       return;
     }
-    if (!fits(card)) {
+    if (isFar || !fits(card)) {
       made.append(
         h(
           "div",
@@ -362,14 +367,18 @@ class Inbox {
 
   // Whether a request fits into its row is known from its card, and so is the digest of the answer.
   async #fetchSmall() {
-    if (!this.#app.isPhone() || this.#fetching || this.#whole) return;
+    if (!this.#app.isPhone() || this.#fetching) return;
     this.#fetching = true;
+    const failed = new Set();
+    const isDue = ({ request }) => request && !this.#small.has(request) && !failed.has(request);
     try {
-      for (const row of this.#rows.slice(0, MOST_SMALL)) {
-        if (!row.request || this.#small.has(row.request) || this.#whole || !this.#isShown) continue;
+      // Rows that come meanwhile have their turn as well.
+      while (this.#isShown && !this.#whole) {
+        const row = this.#rows.slice(0, MOST_SMALL).find(isDue);
+        if (!row) break;
         const card = await this.#app.call("rookery/view/card", { request: row.request }).catch(() => null);
-        if (!card) continue;
-        this.#small.set(row.request, card);
+        if (card) this.#small.set(row.request, card);
+        else failed.add(row.request);
         this.#redraw();
       }
     } finally {

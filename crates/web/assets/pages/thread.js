@@ -118,6 +118,9 @@ class Thread {
     this.card = new CardView(app, {});
     this.root = h("div", { class: "thread-page" }, this.head, this.plan, this.log, h("div", { class: "thread-foot" }, this.jump, this.composer.element, this.hint));
     element.append(this.root);
+    document.addEventListener("pointerdown", (event) => {
+      if (!this.menu.contains(event.target)) this.menu.open = false;
+    });
     app.on("threads", (news) => this.#news(news));
     app.on("open", () => {
       if (this.#isShown) void this.#load();
@@ -463,6 +466,11 @@ class Thread {
 
   key(event) {
     if (presses(event)) return false;
+    if (event.key === "Escape" && this.menu.open) {
+      this.menu.open = false;
+      this.menu.firstElementChild.focus();
+      return true;
+    }
     const isInCard = this.card.element.contains(document.activeElement);
     if (isInCard && this.card.key(event)) return true;
     if (event.key === "Escape") {

@@ -7,6 +7,8 @@ import { NO_ANSWER } from "../link.js";
 import { failure, plain, words } from "./shown.js";
 
 const MODES = ["default", "plan", "accept_all", "bypass"];
+/** In place of the id of a project: a directory that is none. */
+const ELSEWHERE = "elsewhere";
 
 let open = null;
 
@@ -23,7 +25,16 @@ class NewThread {
 
   constructor(app) {
     this.#app = app;
-    this.project = h("select", { class: "field", id: "new-thread-project" });
+    this.project = h("select", { class: "field", id: "new-thread-project", on: { change: () => this.#drawDirectory(true) } });
+    this.cwd = h("input", {
+      type: "text",
+      class: "field",
+      id: "new-thread-cwd",
+      placeholder: "/path/of/a/directory",
+      autocomplete: "off",
+      spellcheck: false,
+    });
+    this.cwd.setAttribute("autocapitalize", "none");
     this.model = h("select", { class: "field", id: "new-thread-model" });
     this.mode = h("select", { class: "field", id: "new-thread-mode" }, ...MODES.map((mode) => h("option", { value: mode }, words(mode))));
     this.composer = new Composer(app, {
@@ -41,6 +52,10 @@ class NewThread {
     this.composer.files.remove();
     this.start = button("Start", () => void this.composer.send(), { class: "button primary", id: "new-thread-start" });
     const label = (field, text) => h("label", { for: field.id }, h("span", { class: "dim" }, text), field);
+    this.directory = label(this.cwd, "Directory");
+    this.directory.className = "new-thread-directory";
+    // Messages at the edge lie below a dialog.
+    this.note = h("p", { class: "new-thread-note", role: "alert" });
     this.element = h(
       "dialog",
       {
@@ -51,7 +66,9 @@ class NewThread {
       },
       h("h2", {}, "New thread"),
       h("div", { class: "new-thread-row" }, label(this.project, "Project"), label(this.model, "Model"), label(this.mode, "Mode")),
+      this.directory,
       this.composer.element,
+      this.note,
       h(
         "div",
         { class: "sheet-buttons" },
@@ -67,6 +84,7 @@ class NewThread {
     this.#before = document.activeElement;
     this.#fillProjects(project);
     void this.#fillModels();
+    this.note.textContent = "";
     this.composer.begin("thread:new");
     this.start.disabled = this.composer.isEmpty;
     if (!this.element.open) this.element.showModal();
@@ -88,8 +106,15 @@ class NewThread {
   #fillProjects(wanted) {
     const projects = this.#app.scene?.sidebar?.projects ?? [];
     const active = projects.find((project) => project.id === wanted) ?? projects.find((project) => project.active) ?? projects[0];
-    clear(this.project).append(...projects.map((project) => h("option", { value: String(project.id) }, plain(project.name))));
-    if (active) this.project.value = String(active.id);
+    const named = projects.map((project) => h("option", { value: String(project.id) }, plain(project.name)));
+    clear(this.project).append(...named, h("option", { value: ELSEWHERE }, projects.length ? "another directory…" : "a directory…"));
+    this.project.value = active ? String(active.id) : ELSEWHERE;
+    this.#drawDirectory();
+  }
+
+  #drawDirectory(isChosen = false) {
+    this.directory.hidden = this.project.value !== ELSEWHERE;
+    if (isChosen && !this.directory.hidden) this.cwd.focus();
   }
 
   async #fillModels() {
@@ -101,15 +126,19 @@ class NewThread {
   }
 
   async #send({ text }) {
-    if (!this.project.value) {
-      this.#app.toast("warn", "there is no project to work in");
+    const cwd = this.cwd.value.trim();
+    const isElsewhere = this.project.value === ELSEWHERE;
+    if (isElsewhere && cwd === "") {
+      this.cwd.focus();
+      this.note.textContent = "In which directory?";
       return false;
     }
-    const params = { project: Number(this.project.value), text };
+    const params = isElsewhere ? { cwd, text } : { project: Number(this.project.value), text };
     const [provider, ...model] = this.model.value.split("/");
     if (model.length) Object.assign(params, { provider, model: model.join("/") });
     if (this.mode.value !== "default") params.mode = this.mode.value;
     this.start.disabled = true;
+    this.note.textContent = "";
     try {
       const made = await this.#app.call("rookery/view/thread/new", params);
       this.hide();
@@ -117,7 +146,7 @@ class NewThread {
       return true;
     } catch (error) {
       this.start.disabled = false;
-      this.#app.toast("error", error?.code === NO_ANSWER ? "the thread may have begun: look among the threads before you start it again" : failure(error));
+      this.note.textContent = error?.code === NO_ANSWER ? "the thread may have begun: look among the threads before you start it again" : failure(error);
       return false;
     }
   }
