@@ -15,12 +15,14 @@ mod records;
 mod restore;
 mod room;
 mod submit;
+mod table;
 mod view;
 
 pub use executors::ExecutorInfo;
 pub(crate) use room::Room;
 pub use room::USUAL_RUNNING_TASKS;
 pub use submit::{NewTask, Submitted, TaskSite};
+pub(crate) use table::TaskTable;
 pub use view::{TaskCancel, TaskPage, TaskQuery};
 
 /// This daemon among nodes; it is the only one.

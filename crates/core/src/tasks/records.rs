@@ -120,19 +120,12 @@ impl Tx<'_> {
 
     /// Keeps a task as it is now, and lets go of the oldest ones that are over.
     fn put_task(&mut self, task: Task) {
-        let is_over = task.state.is_over();
         self.save(Change::TaskUpserted(Box::new(task.clone())));
         self.world.tasks.insert(task.id, task);
-        if !is_over {
-            return;
-        }
-        let over = self.world.tasks.values().filter(|task| task.state.is_over());
-        let mut over: Vec<_> = over.map(|task| (task.ended_at, task.id)).collect();
-        over.sort_unstable();
-        for (_, id) in over.iter().take(over.len().saturating_sub(MAX_OVER)) {
-            self.world.tasks.remove(id);
-            self.save(Change::TaskDeleted(*id));
-            self.resolve_related(Related::Task(*id));
+        while let Some(id) = self.world.tasks.surplus(MAX_OVER) {
+            self.world.tasks.remove(&id);
+            self.save(Change::TaskDeleted(id));
+            self.resolve_related(Related::Task(id));
         }
     }
 }

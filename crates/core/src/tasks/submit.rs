@@ -256,7 +256,7 @@ impl Tasks {
             return wrong("workspace", "workspace must be an absolute path");
         }
         let world = self.core.look();
-        if world.tasks.values().filter(|task| !task.state.is_over()).count() >= MAX_OPEN {
+        if world.tasks.open() >= MAX_OPEN {
             return Err(Error::busy(format!("{MAX_OPEN} tasks wait or run already; cancel some")));
         }
         let Some(thread) = new.thread else {

@@ -13,7 +13,7 @@ mod shown;
 mod table;
 mod tabs;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transact;
 
 use std::collections::HashMap;
@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use rookery_model::{
     Accepted, Checkpoint, CheckpointId, Error, EventSeq, Handoff, HandoffId, Mode, ParentTurn,
-    Project, ProjectId, Request, RequestId, Result, Task, TaskId, Terminal, TerminalId, ThreadId,
-    TimelineItem, ViewerId,
+    Project, ProjectId, Request, RequestId, Result, Terminal, TerminalId, ThreadId, TimelineItem,
+    ViewerId,
 };
 
 use imbl::{OrdMap, OrdSet};
@@ -31,6 +31,7 @@ use crate::queue::Items;
 use crate::requests::{Parked, Pending};
 use crate::reviews::ReviewTable;
 use crate::seats::{TabHistory, Viewer};
+use crate::tasks::TaskTable;
 use crate::threads::{ClientModes, ThreadState, ThreadTable};
 use crate::workspace::Layout;
 
@@ -94,12 +95,12 @@ pub(crate) struct World {
     pub(crate) handoffs: Table<HandoffId, Handoff>,
     pub(crate) handled: Handled,
     /// Background tasks, those that are over among them.
-    pub(crate) tasks: Table<TaskId, Task>,
+    pub(crate) tasks: TaskTable,
     /// Work that the last daemon accepted and did not finish.
     pub(crate) unfinished: Shared<Vec<Accepted>>,
     /// The last number that was given to a record.
     last_order: u64,
-    /// What clients were told to ask for, and may do since it was approved.
+    /// What clients have to ask for, and may do since it was approved.
     pub(crate) parked: Shared<Parked>,
     /// What agents may do without asking, where their thread does not say otherwise.
     pub(crate) mode: Mode,

@@ -1,6 +1,6 @@
 //! Transactions are all or nothing, whatever they did before they failed.
 
-mod samples;
+pub(crate) mod samples;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

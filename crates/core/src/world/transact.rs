@@ -95,7 +95,7 @@ impl Tx<'_> {
         self.events.push(event);
     }
 
-    /// Records what is told to those who follow threads, once all of this is durable.
+    /// Records what is sent to those who follow threads, once all of this is durable.
     pub(crate) fn announce(
         &mut self,
         thread: impl Into<Option<ThreadId>>,
@@ -104,7 +104,7 @@ impl Tx<'_> {
         self.notices.push((thread.into(), notice.into()));
     }
 
-    /// Does something once all of this is durable and told. It must be quick.
+    /// Does something once all of this is durable and published. It must be quick.
     pub(crate) fn afterwards(&mut self, work: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(work));
     }

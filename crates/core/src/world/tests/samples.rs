@@ -107,7 +107,7 @@ pub(super) fn accepted(n: u8) -> Accepted {
     Accepted { at: Timestamp::default(), work }
 }
 
-pub(super) fn task(n: u8) -> Task {
+pub(crate) fn task(n: u8) -> Task {
     let spec = TaskSpec {
         executor: "exec".to_owned(),
         input: "{}".to_owned(),
