@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rookery_term::keys::{Key, KeyPress, Mods};
+use rookery_term::keys::{Key, KeyPress, Mods, us_sign_of};
 use rookery_view::keys::{self, FaceKind, KeyPreset, Platform, Trigger};
 
 /// What begins a trigger that counts after the prefix only.
@@ -157,38 +157,10 @@ fn spoken(chord: &str) -> String {
     let mut chars = key.chars();
     match (chars.next(), chars.next()) {
         (Some(c), None) if c.is_alphabetic() => c.to_uppercase().collect(),
-        (Some(c), None) => SHIFTED
-            .iter()
-            .find(|(plain, _)| *plain == c)
-            .map_or_else(|| chord.to_owned(), |(_, sign)| sign.to_string()),
+        (Some(c), None) => us_sign_of(c).map_or_else(|| chord.to_owned(), String::from),
         _ => chord.to_owned(),
     }
 }
-
-/// Signs of a US keyboard.
-pub(crate) const SHIFTED: &[(char, char)] = &[
-    ('1', '!'),
-    ('2', '@'),
-    ('3', '#'),
-    ('4', '$'),
-    ('5', '%'),
-    ('6', '^'),
-    ('7', '&'),
-    ('8', '*'),
-    ('9', '('),
-    ('0', ')'),
-    ('`', '~'),
-    ('-', '_'),
-    ('=', '+'),
-    ('[', '{'),
-    (']', '}'),
-    ('\\', '|'),
-    (';', ':'),
-    ('\'', '"'),
-    (',', '<'),
-    ('.', '>'),
-    ('/', '?'),
-];
 
 /// `split_right` as `Split Right`.
 fn words(id: &str) -> String {

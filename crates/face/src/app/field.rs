@@ -1,6 +1,6 @@
 //! A field to write in: one line, or several.
 
-use rookery_term::keys::{Key, KeyKind, KeyPress, Mods, Special};
+use rookery_term::keys::{Key, KeyKind, KeyPress, Mods, Special, us_sign_of};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::cells::text_width;
@@ -219,8 +219,7 @@ pub fn plain_char(press: &KeyPress) -> Option<char> {
     if let Some(text) = press.text.as_ref().and_then(|text| text.chars().next()) {
         return Some(text);
     }
-    let sign = crate::keymap::SHIFTED.iter().find(|(plain, _)| *plain == c);
-    Some(sign.map_or_else(|| c.to_uppercase().next().unwrap_or(c), |(_, sign)| *sign))
+    us_sign_of(c).or_else(|| c.to_uppercase().next())
 }
 
 #[cfg(test)]

@@ -230,33 +230,45 @@ fn unshifted(key: char) -> char {
         .unwrap_or(key)
 }
 
+/// Keys of a US layout that type a sign, and what they type with shift.
+const US_SIGNS: &[(char, char)] = &[
+    ('1', '!'),
+    ('2', '@'),
+    ('3', '#'),
+    ('4', '$'),
+    ('5', '%'),
+    ('6', '^'),
+    ('7', '&'),
+    ('8', '*'),
+    ('9', '('),
+    ('0', ')'),
+    ('`', '~'),
+    ('-', '_'),
+    ('=', '+'),
+    ('[', '{'),
+    (']', '}'),
+    ('\\', '|'),
+    (';', ':'),
+    ('\'', '"'),
+    (',', '<'),
+    ('.', '>'),
+    ('/', '?'),
+];
+
+/// The sign that a key of a US layout types with shift; none for letters.
+pub fn us_sign_of(key: char) -> Option<char> {
+    US_SIGNS.iter().find(|(plain, _)| *plain == key).map(|(_, sign)| *sign)
+}
+
+/// The key of a US layout that types a sign with shift.
+pub fn us_key_of(sign: char) -> Option<char> {
+    US_SIGNS.iter().find(|(_, shifted)| *shifted == sign).map(|(plain, _)| *plain)
+}
+
 /// What shift makes of a key on a US layout.
 fn us_shifted(key: char) -> char {
-    const PAIRS: [(char, char); 21] = [
-        ('1', '!'),
-        ('2', '@'),
-        ('3', '#'),
-        ('4', '$'),
-        ('5', '%'),
-        ('6', '^'),
-        ('7', '&'),
-        ('8', '*'),
-        ('9', '('),
-        ('0', ')'),
-        ('`', '~'),
-        ('-', '_'),
-        ('=', '+'),
-        ('[', '{'),
-        (']', '}'),
-        ('\\', '|'),
-        (';', ':'),
-        ('\'', '"'),
-        (',', '<'),
-        ('.', '>'),
-        ('/', '?'),
-    ];
-    match PAIRS.iter().find(|(plain, _)| *plain == key) {
-        Some((_, shifted)) => *shifted,
+    match us_sign_of(key) {
+        Some(sign) => sign,
         None => single(key.to_uppercase())
             .filter(|upper| single(upper.to_lowercase()) == Some(key))
             .unwrap_or(key),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rookery_term::keys::{Key, KeyPress, Mods, parse_chord};
+use rookery_term::keys::{Key, KeyPress, Mods, parse_chord, us_key_of, us_sign_of};
 
 /// Which habits apply: the default modifier is Alt on Linux and Command on macOS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,31 +80,6 @@ const SIGNS: &[(&str, char)] = &[
     ("backquote", '`'),
 ];
 
-/// Signs of a US keyboard that need shift, and the key they are on.
-const SHIFTED: &[(char, char)] = &[
-    ('!', '1'),
-    ('@', '2'),
-    ('#', '3'),
-    ('$', '4'),
-    ('%', '5'),
-    ('^', '6'),
-    ('&', '7'),
-    ('*', '8'),
-    ('(', '9'),
-    (')', '0'),
-    ('~', '`'),
-    ('_', '-'),
-    ('+', '='),
-    ('{', '['),
-    ('}', ']'),
-    ('|', '\\'),
-    (':', ';'),
-    ('"', '\''),
-    ('<', ','),
-    ('>', '.'),
-    ('?', '/'),
-];
-
 /// Modifiers and a key in one canonical form: `alt+plus`, `alt+shift+equal` and an Alt press that
 /// typed `+` are all the same trigger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,10 +96,10 @@ impl Trigger {
             mods = mods.without(Mods::META) | Mods::SUPER;
         }
         let key = match key {
-            Key::Char(typed) => match SHIFTED.iter().find(|(sign, _)| *sign == typed) {
-                Some((_, plain)) => {
+            Key::Char(typed) => match us_key_of(typed) {
+                Some(plain) => {
                     mods |= Mods::SHIFT;
-                    Key::Char(*plain)
+                    Key::Char(plain)
                 }
                 None => Key::Char(lower(typed)),
             },
@@ -144,9 +119,12 @@ impl Trigger {
 
     /// Its spelling for people: a sign of a US keyboard by itself, not by its key and shift.
     pub fn shown(self) -> String {
-        let sign = SHIFTED.iter().find(|(_, plain)| self.key == Key::Char(*plain));
+        let sign = match self.key {
+            Key::Char(key) => us_sign_of(key),
+            Key::Special(_) => None,
+        };
         match sign {
-            Some((sign, _)) if self.mods == Mods::SHIFT => sign.to_string(),
+            Some(sign) if self.mods == Mods::SHIFT => sign.to_string(),
             _ => self.to_string(),
         }
     }
