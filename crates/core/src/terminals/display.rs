@@ -1,5 +1,5 @@
 //! What a terminal shows and what happens on it: how far it is scrolled back, what is selected, and
-//! what a mouse or an input method does. Kept beside the screen, under the same lock.
+//! what a mouse does. Kept beside the screen, under the same lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,12 +11,10 @@ use rookery_term::{Detail, Modes, Place, Screen, Selection, SelectionKind, Snaps
 
 use rookery_view::settings::CopyOnSelect;
 
+use super::composition::Composition;
 use super::engine::Engine;
 use super::handle::{Seat, TerminalHandle};
 use crate::seats::Clipboard;
-
-/// Longest text an input method may show before it is entered, in bytes.
-const MAX_PREEDIT: usize = 64 << 10;
 
 /// A cell of what is shown, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +44,7 @@ pub struct Selected {
 /// What came of something that the mouse did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseOutcome {
-    /// The program was told.
+    /// The program was notified.
     Reported,
     /// Another part of the text is shown.
     Scrolled,
@@ -57,14 +55,6 @@ pub enum MouseOutcome {
     /// A selection is complete.
     Finished,
     Nothing,
-}
-
-/// Text that an input method shows but has not entered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Preedit {
-    pub text: String,
-    /// Where its cursor begins and ends, if it has one.
-    pub cursor: Option<(u32, u32)>,
 }
 
 /// Presses at one place within this time are one double or triple click.
@@ -115,7 +105,7 @@ pub(crate) struct Display {
     last_press: Option<(Place, Instant, u32)>,
     /// What the program was last told of the mouse.
     reported: Option<Reported>,
-    composition: Composition,
+    pub(super) composition: Composition,
 }
 
 /// Where a program was told that the mouse is, and how much of the mouse it wanted then.
@@ -124,17 +114,6 @@ struct Reported {
     col: u16,
     row: u16,
     wanted: [bool; 3],
-}
-
-/// What an input method is at.
-#[derive(Default)]
-enum Composition {
-    #[default]
-    None,
-    /// Text that is not entered yet.
-    Shown(Preedit),
-    /// It was called off. The input method may still enter the text; that is dropped.
-    CalledOff,
 }
 
 impl Display {
@@ -192,8 +171,8 @@ impl Display {
         count
     }
 
-    /// Whether a program has to be told of this. The pointer moves by pixels and a program sees cells:
-    /// a motion within the cell that it was told of last is none.
+    /// Whether a program has to be informed of this. The pointer moves by pixels and a program sees cells:
+    /// a motion within the cell that it was sent last is none.
     fn is_news(&mut self, modes: &Modes, event: MouseEvent) -> bool {
         let wanted = [modes.mouse_clicks, modes.mouse_drag, modes.mouse_motion];
         let now = Reported { col: event.col, row: event.row, wanted };
@@ -457,50 +436,6 @@ impl TerminalHandle {
 
     pub fn type_text(&self, text: &str) -> Result<()> {
         self.type_bytes(text.as_bytes())
-    }
-
-    /// An input method shows text that is not entered yet; no text takes back what it showed.
-    pub fn set_preedit(&self, preedit: Preedit) -> Result<()> {
-        if preedit.text.len() > MAX_PREEDIT {
-            let message =
-                format!("text must have at most {MAX_PREEDIT} bytes before it is entered");
-            return Err(Error::invalid("text", message));
-        }
-        let composition = match preedit.text.is_empty() {
-            true => Composition::None,
-            false => Composition::Shown(preedit),
-        };
-        self.live().with_engine(|engine| engine.displays.of(self.seat()).composition = composition);
-        Ok(())
-    }
-
-    /// An input method enters text. What it enters of a composition that was called off is dropped.
-    pub fn enter_text(&self, text: &str) -> Result<()> {
-        let was = self
-            .live()
-            .with_engine(|engine| std::mem::take(&mut engine.displays.of(self.seat()).composition));
-        match was {
-            Composition::CalledOff => Ok(()),
-            Composition::None | Composition::Shown(_) => self.type_text(text),
-        }
-    }
-
-    /// The keyboard goes elsewhere: what an input method shows is not entered any more.
-    pub(crate) fn call_off_composition(&self) {
-        self.live().with_engine(|engine| {
-            let composition = &mut engine.displays.of(self.seat()).composition;
-            if matches!(composition, Composition::Shown(_)) {
-                *composition = Composition::CalledOff;
-            }
-        });
-    }
-
-    /// What an input method shows.
-    pub fn preedit(&self) -> Option<Preedit> {
-        self.live().with_engine(|engine| match &engine.displays.of(self.seat()).composition {
-            Composition::Shown(preedit) => Some(preedit.clone()),
-            Composition::None | Composition::CalledOff => None,
-        })
     }
 }
 

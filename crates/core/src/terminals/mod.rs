@@ -8,6 +8,7 @@ mod attach;
 mod blocks;
 mod capture;
 mod closing;
+mod composition;
 mod display;
 mod drawn;
 mod effects;
@@ -38,7 +39,8 @@ mod usage;
 mod views;
 
 pub use attach::{Attachment, Output, OutputStream};
-pub use display::{Expansion, MouseOutcome, Preedit, Selected, ViewCell};
+pub use composition::Preedit;
+pub use display::{Expansion, MouseOutcome, Selected, ViewCell};
 pub use drawn::drawn;
 pub use engine::{Scene, TranscriptChunk};
 pub use handle::{StrayAction, TerminalHandle, Waited};
