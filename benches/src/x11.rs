@@ -144,7 +144,7 @@ impl Display {
         Ok((reply[9], reply[10]))
     }
 
-    /// Asks to be told of everything that is drawn, once until it is said that it was heard.
+    /// Asks to be informed of everything that is drawn, once until it is said that it was heard.
     fn watch(&mut self) -> anyhow::Result<()> {
         let Damage { major, id, .. } = self.damage;
         let version = [[1, 0, 0, 0], [1, 0, 0, 0]].concat();

@@ -336,7 +336,7 @@ pub struct ModelInfo {
     pub name: String,
     /// How many tokens it takes.
     pub context_window: Option<u64>,
-    /// How hard it thinks unless told.
+    /// How hard it thinks by default.
     pub default_reasoning: Option<String>,
     /// How hard it can think: effort and what that means.
     pub reasoning: Vec<(String, String)>,

@@ -53,7 +53,7 @@ pub struct Tool {
     pub name: &'static str,
     /// What it does.
     pub kind: ToolKind,
-    /// What it is for, told to the model.
+    /// What it is for, sent to the model.
     pub description: &'static str,
     /// Whether only the driver of a turn can carry it out, because it waits for a person's answer.
     pub needs_turn: bool,

@@ -27,7 +27,7 @@ pub struct Workspace {
     pub name: String,
     /// Its directories, at least one, each once.
     pub roots: Vec<Root>,
-    /// The id of the directory that threads work in unless told otherwise.
+    /// The id of the directory that threads work in by default.
     pub default_root: String,
     /// When it was changed, in milliseconds since 1970.
     pub updated_at: i64,

@@ -5,7 +5,7 @@ use rookery_model::{Edit, FileOperation, LineKind};
 /// How long such a patch may be, in bytes.
 const MAX_REVERSE: usize = 256 << 10;
 
-/// A patch that undoes an edit. One whose lines are not all ended, or not all kept, cannot be told in one.
+/// A patch that undoes an edit. One whose lines are not all ended, or not all kept, cannot be expressed in one.
 #[must_use]
 pub fn reverse_patch(edit: &Edit) -> Option<String> {
     let is_ended = edit.lines.iter().all(|line| line.text.ends_with('\n'));

@@ -155,15 +155,15 @@ pub(crate) enum Command {
     Answer(Answer),
     /// Run scripts that start child agents and combine their answers
     Workflow(Workflow),
-    /// Keep what agents should know in other threads as well
+    /// Manage memories: what agents should know in every thread
     Memory(Memory),
     /// Import files that other agents left in a project
     Imports(Imports),
     /// Manage the skills that agents can read
     Skills(Skills),
-    /// Images and other files that threads use
+    /// Manage images and other files that threads use
     Media(Media),
-    /// Catalogs of plugins for coding agents
+    /// Manage catalogs of plugins for coding agents
     Marketplace(Marketplace),
     /// Install plugins of marketplaces
     Plugin(Plugin),

@@ -234,7 +234,7 @@ impl Known {
     }
 
     /// Something that is not below the child of its terminal any more. Whether the person or an agent
-    /// started it cannot be told; which terminal it belongs to can, unless it left the session too.
+    /// started it cannot be determined; which terminal it belongs to can, unless it left the session too.
     fn stray(&self, process: &Ancestor) -> Standing {
         Standing::Agent(match self.children.get(&process.session) {
             Some((terminal, origin)) => origin.home().unwrap_or(Home::Terminal(*terminal)),

@@ -77,7 +77,7 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Makes a checkpoint. That it could not be made is told in the queue, too.
+    /// Makes a checkpoint. That it could not be made is reported in the queue, too.
     ///
     /// # Errors
     /// As [`Core::make_checkpoint`].

@@ -34,7 +34,7 @@ pub struct CoreConfig {
     pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// Program for terminals that name none.
     pub shell: String,
-    /// Sockets told to every child, as variable names and values.
+    /// Sockets passed to every child, as variable names and values.
     pub child_env: Vec<(String, String)>,
     /// Bounds on terminals.
     pub limits: TerminalLimits,

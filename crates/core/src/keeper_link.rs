@@ -342,7 +342,7 @@ fn silence_error(pid: u32) -> Error {
     Error::busy(silence(Some(pid)))
 }
 
-/// Whether a process was told to stop and not yet to go on.
+/// Whether a process was asked to stop and not yet to go on.
 fn is_stopped(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim_start());

@@ -76,7 +76,7 @@ pub(crate) fn hide_in_change(change: &mut Change) {
         Change::RecordUpserted(record) => hide_in_record(record),
         Change::TaskUpserted(task) => hide_in_task(task),
         Change::TaskLogged(_, log) => hide_any(log.chunks.iter_mut().map(|chunk| &mut chunk.text)),
-        // What was said and done in a thread is told to the model again, word for word; values are
+        // What was said and done in a thread is sent to the model again, word for word; values are
         // places, settings, and messages that wait for their turn.
         // Lines of files are brought back as they were; what holds a key of ours has none of it.
         Change::ItemUpserted { .. } | Change::KeptSet { .. } | Change::ChangeUpserted(_) => {}

@@ -43,8 +43,8 @@ impl Bound {
     }
 }
 
-/// Binds every endpoint in the runtime directory of these homes. What the daemon does without is told to the user
-/// by `left_out`.
+/// Binds every endpoint in the runtime directory of these homes. What the daemon does without is shown to the
+/// user by `left_out`.
 pub(crate) fn bind_all(
     homes: &Homes,
     config: &Config,
@@ -171,7 +171,8 @@ impl Listening {
         self.open.push(Open { dialect, at, accepting, lock, listener, homes });
     }
 
-    /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when asked to.
+    /// Looks after the sockets until it is dropped: when one goes, when its directory comes back, and when
+    /// asked to.
     pub(crate) async fn look_after(mut self, mut asked: Signal) {
         tokio::task::block_in_place(|| {
             self.former = Record::read(&self.homes).into_former();

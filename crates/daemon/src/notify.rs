@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_told_once_after_it_waited_and_only_while_no_one_looks() {
+    fn each_is_reported_once_after_it_waited_and_only_while_no_one_looks() {
         let (mut waiting, start) = (Waiting::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         waiting.note(&open(&[1]), at(0));

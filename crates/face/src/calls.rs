@@ -59,7 +59,7 @@ impl Calls {
         }
     }
 
-    /// Starts a job, and what its success is for; a failure is told.
+    /// Starts a job, and what its success is for; a failure is reported.
     pub fn job(&mut self, job: Job, ask: Ask) {
         self.tasks.spawn(async move {
             let reply = match job.await {

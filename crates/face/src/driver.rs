@@ -47,7 +47,7 @@ pub struct Driver {
     pub is_dirty: bool,
     /// Whether the face can be seen at all.
     pub is_visible: bool,
-    /// The pixels that the daemon is told of together with a size.
+    /// The pixels that the daemon is informed of together with a size.
     pub pixels: Option<link::Pixels>,
     start: Start,
     start_at: Option<Instant>,

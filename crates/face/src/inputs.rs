@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_not_accepted_is_told() {
+    fn only_what_was_not_accepted_is_reported() {
         let mut inputs = Inputs::default();
         assert_eq!((1..=4).map(|_| inputs.number("x")).collect::<Vec<_>>(), [1, 2, 3, 4]);
         inputs.accepted(2);

@@ -1,4 +1,4 @@
-//! Words and signs that every face has. A mood has a sign and a word, so that none is told by color
+//! Words and signs that every face has. A mood has a sign and a word, so that none is distinguished by color
 //! alone.
 
 use rookery_view::link::Mood;

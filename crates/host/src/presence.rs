@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_that_go_and_come_are_told_and_contents_are_not() {
+    async fn names_that_go_and_come_are_reported_and_contents_are_not() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a/one");
         fs::create_dir(dir.path().join("a")).unwrap();

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_another_machine_is_told_apart() {
+    fn an_address_of_another_machine_is_distinguished() {
         // Kept for examples: no machine has them.
         let has_newer = TcpListener::bind("[::1]:0").is_ok();
         for far in ["192.0.2.1:7", "[2001:db8::1]:7", "[::ffff:192.0.2.1]:7"] {

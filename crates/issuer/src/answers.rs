@@ -180,7 +180,7 @@ impl State {
         code
     }
 
-    /// A question of a device whether its code was entered; one that comes too soon is told so.
+    /// A question of a device whether its code was entered; one that comes too soon is informed.
     fn ask(&mut self, request: &Request) -> Reply {
         let code = request.field("device_code");
         let Some(device) =

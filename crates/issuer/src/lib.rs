@@ -1,7 +1,7 @@
 //! An issuer of tokens for tests: OpenID discovery, the device grant and its variant, codes with PKCE, and
 //! refresh tokens that are good once, spoken byte for byte over a socket on this machine.
 //!
-//! It checks what it is sent as a real one does, remembers all of it, and can be told to behave badly. Every
+//! It checks what it is sent as a real one does, remembers all of it, and can be asked to behave badly. Every
 //! token that it gives is remembered, so that a test can look for it where it must not be. Nothing of the
 //! product depends on this crate.
 

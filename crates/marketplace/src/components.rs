@@ -212,7 +212,7 @@ fn is_present(value: &Value) -> bool {
     }
 }
 
-/// What a plugin could start, and what cannot be told.
+/// What a plugin could start, and what cannot be determined.
 #[derive(Debug, Default)]
 pub(crate) struct Starts {
     pub(crate) commands: Vec<PluginCommand>,

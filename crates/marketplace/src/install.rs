@@ -2,7 +2,7 @@
 //! killed left half-done is undone at the next start. Nothing of it is run.
 //!
 //! A staging folder has the content, and beside it a note of where that belongs. So a killed install or uninstall
-//! can be told from a finished one by what the state file says of that place.
+//! can be distinguished from a finished one by what the state file says of that place.
 
 use std::path::{Path, PathBuf};
 

@@ -151,7 +151,7 @@ pub enum Risk {
     StartsProcess,
     /// It runs programs at events, unasked.
     RunsHook,
-    /// That cannot be told.
+    /// That cannot be determined.
     Unknown,
 }
 

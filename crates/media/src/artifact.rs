@@ -71,7 +71,7 @@ pub struct Artifact {
     pub kind: Kind,
     /// What it is, by its bytes.
     pub mime_type: String,
-    /// How large an image is, if that can be told.
+    /// How large an image is, if it can be determined.
     pub dimensions: Option<Dimensions>,
     /// How long it takes, if that is known.
     pub duration_millis: Option<u64>,

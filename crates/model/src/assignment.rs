@@ -24,7 +24,7 @@ pub struct Assignment {
     pub settings: String,
 }
 
-/// How an agent works: what it is told, and which kinds of tools it has.
+/// How an agent works: its instructions, and which kinds of tools it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Role {
     /// Its name in commands: letters, digits and dashes.

@@ -148,7 +148,7 @@ pub enum Event {
     TerminalCommandFinished {
         /// Which terminal.
         id: TerminalId,
-        /// The command's exit code, if the shell told it.
+        /// The command's exit code, if the shell reported it.
         code: Option<i32>,
     },
     /// A conversation began.

@@ -1,4 +1,4 @@
-//! Items: what a turn consists of, as it is shown, stored and told to the model again.
+//! Items: what a turn consists of, as it is shown, stored and sent to the model again.
 
 use std::fmt;
 

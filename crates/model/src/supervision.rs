@@ -45,7 +45,7 @@ impl Category {
 pub enum Source {
     /// A thread of ours, or the daemon itself.
     Protocol,
-    /// An agent or a hook that told us.
+    /// An agent or a hook that reported it.
     Report,
     /// A screen that was read.
     Screen,

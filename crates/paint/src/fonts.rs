@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_fit_two_cells_and_unknown_ones_are_told() {
+    fn wide_characters_fit_two_cells_and_unknown_ones_are_reported() {
         let mono = mono();
         let face = mono.face(false, false);
         let rocket = fit("🚀", face, mono.size, 16.0);

@@ -143,7 +143,7 @@ fn a_turn_that_still_runs_when_the_next_prompt_is_sent_does_not_end_it() {
 }
 
 #[test]
-fn what_a_steered_turn_says_is_told_from_its_first_prompt_on() {
+fn what_a_steered_turn_says_is_reported_from_its_first_prompt_on() {
     let mut adapter = Adapter::asked("hello");
     adapter.look("❯ hello\n\n● working on it\n\n❯ ");
     adapter.send("steer", "also this");

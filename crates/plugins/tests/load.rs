@@ -152,7 +152,7 @@ fn wrong_manifests_are_config_errors_and_wrong_code_is_a_lua_error() {
 }
 
 #[test]
-fn what_is_wrong_in_a_manifest_is_told_without_its_text() {
+fn what_is_wrong_in_a_manifest_is_reported_without_its_text() {
     let dir = tempfile::tempdir().unwrap();
     let manifest = dir.path().join("manifest.toml");
     let base = "name = 'p'\nkind = 'adapter'\nversion = '1'\n";

@@ -195,7 +195,7 @@ pub trait Session: Send + Sync {
     fn find<'a>(&'a self, path: &'a str, most: usize) -> Work<'a, Vec<String>>;
     /// Keeps the state it is in; none if the provider cannot.
     fn snapshot<'a>(&'a self, label: Option<&'a str>) -> Work<'a, Option<Snapshot>>;
-    /// The ports that are exposed, and those that are listened at where that can be told.
+    /// The ports that are exposed, and those that are listened at where it can be determined.
     fn ports(&self) -> Work<'_, Vec<Port>>;
     /// Makes a port reachable from this machine.
     fn expose<'a>(&'a self, port: u16, label: Option<&'a str>) -> Work<'a, Port>;

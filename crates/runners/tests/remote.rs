@@ -198,7 +198,7 @@ async fn files_there_stay_below_the_root() {
 }
 
 #[tokio::test]
-async fn a_root_that_is_not_there_and_a_client_that_is_not_are_told() {
+async fn a_root_that_is_not_there_and_a_client_that_is_not_are_reported() {
     let bench = Bench::new();
     let provider = find("ssh").unwrap();
     let opening = bench.opening(json!({"host": "far", "root": "/none/at/all"}));

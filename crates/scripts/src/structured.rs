@@ -1,4 +1,4 @@
-//! Answers that have to fit a JSON Schema: what the model is told about it, and how its answer is read.
+//! Answers that have to fit a JSON Schema: what the model is informed about it, and how its answer is read.
 
 use serde_json::Value;
 

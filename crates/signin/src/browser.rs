@@ -69,7 +69,7 @@ pub enum Visitor {
     Refused(Refusal),
     /// Something that has nothing to do with it.
     Elsewhere,
-    /// Something that is not of our login, or cannot be told: it is turned away.
+    /// Something that is not of our login, or cannot be determined: it is turned away.
     Stranger(&'static str),
 }
 

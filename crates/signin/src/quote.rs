@@ -45,7 +45,7 @@ pub(crate) fn words(text: &str, sent: &[&str]) -> String {
     line(shown(text), sent)
 }
 
-/// A text that gives a token away is not shown at all: it cannot be told where the token ends.
+/// A text that gives a token away is not shown at all: it cannot be determined where the token ends.
 fn shown(text: &str) -> &str {
     match TRACES.iter().any(|trace| text.contains(trace)) {
         true => BLANK,

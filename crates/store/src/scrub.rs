@@ -114,7 +114,7 @@ fn numbered(
     Ok(rows.last().map(|(seq, _)| *seq).filter(|_| rows.len() as i64 == STEP))
 }
 
-/// Goes through a small table. Rows are told apart by what they say: those that say the same become
+/// Goes through a small table. Rows are distinguished by what they say: those that say the same become
 /// the same.
 fn whole(connection: &mut Connection, table: &Table, mask: Mask) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

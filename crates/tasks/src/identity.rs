@@ -47,7 +47,7 @@ mod tests {
         assert_ne!(task_id(ALICE, "nightly"), task_id(Submitter { by: "bob", ..ALICE }, "nightly"));
         let moved = Submitter { space: "poolali", by: "ce", ..ALICE };
         assert_ne!(task_id(ALICE, "nightly"), task_id(moved, "nightly"));
-        // Version 5, so that it is told from a random one.
+        // Version 5, so that it differs from a random one.
         assert_eq!(task_id(ALICE, "x").to_string().as_bytes()[14], b'5');
     }
 

@@ -1,4 +1,4 @@
-//! What members are told: kept until a turn has taken it up.
+//! What members are sent: kept until a turn has taken it up.
 
 use rookery_model::{Timestamp, TurnId};
 
@@ -31,7 +31,7 @@ pub struct Message {
     pub id: String,
     /// Who says it; none if it came from outside of the team.
     pub from: Option<MemberId>,
-    /// Who is told.
+    /// The recipient.
     pub to: MemberId,
     /// What kind of message it is.
     pub kind: MessageKind,
@@ -56,7 +56,7 @@ impl Message {
 pub struct Letter {
     /// The turn that has to take it up.
     pub turn: TurnId,
-    /// Who is told.
+    /// The recipient.
     pub to: MemberId,
     /// The messages.
     pub ids: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Letter {
 }
 
 impl Team {
-    /// What a member was not told yet, oldest first, apart from what is on its way.
+    /// What a member has not received yet, oldest first, apart from what is on its way.
     pub fn undelivered(&self, to: &MemberId, on_their_way: &[Letter]) -> Vec<&Message> {
         let is_on_its_way =
             |message: &&Message| on_their_way.iter().any(|letter| letter.ids.contains(&message.id));

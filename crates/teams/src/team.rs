@@ -67,7 +67,7 @@ pub struct Team {
     pub display: DisplayMode,
     /// The members, the lead first.
     pub members: Vec<Member>,
-    /// What members were told.
+    /// What members were sent.
     pub mailbox: Vec<Message>,
     /// The lead's tasks.
     pub tasks: Vec<TeamTask>,

@@ -132,7 +132,7 @@ fn old_messages_are_forgotten_only_if_they_were_delivered() {
 }
 
 #[test]
-fn tasks_are_those_of_the_ledger_and_only_changes_are_told() {
+fn tasks_are_those_of_the_ledger_and_only_changes_are_reported() {
     let mut team = team(0);
     let task = |id: &str, status| PlanStep {
         id: id.to_owned(),

@@ -82,7 +82,7 @@ pub(crate) fn take_sequence<'b>(
     rest
 }
 
-/// Lines above text, which the parser leaves out: it is told of them by a sequence that it has and that
+/// Lines above text, which the parser leaves out: it is informed of them by a sequence that it has and that
 /// nothing else here uses, so that they also keep their place in output that is held back.
 fn set_overline(
     context: &mut FeedContext<'_>,

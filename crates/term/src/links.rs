@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn several_addresses_are_told_apart() {
+    fn several_addresses_are_distinguished() {
         assert_eq!(found("http://a/ tel:1, http://b/"), ["http://a/", "tel:1", "http://b/"]);
         assert_eq!(
             found("日http://a/ x"),

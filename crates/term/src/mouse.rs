@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn focus_is_told_only_where_wanted() {
+    fn focus_is_reported_only_where_wanted() {
         let modes = Modes { focus_events: true, ..Modes::default() };
         assert_eq!(focus(&modes, true), Some(&b"\x1b[I"[..]));
         assert_eq!(focus(&modes, false), Some(&b"\x1b[O"[..]));

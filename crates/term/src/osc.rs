@@ -110,7 +110,7 @@ pub enum ShellMark {
     OutputStart,
     /// 133;D: the command finished.
     CommandEnd {
-        /// Its exit code, if told.
+        /// Its exit code, if it is known.
         code: Option<i32>,
     },
 }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_light_background_is_told_from_a_dark_one() {
+    fn a_light_background_is_distinguished_from_a_dark_one() {
         let with = |background| Palette { background, ..Palette::default() }.is_light();
         assert!(!with((0, 0, 0)) && !with((0x1e, 0x1e, 0x1e)) && !with((127, 127, 127)));
         assert!(with((128, 128, 128)) && with((255, 255, 255)) && with((0, 200, 0)));

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_two_places_are_told_apart() {
+    fn keys_of_two_places_are_distinguished() {
         let standard = KeyLocation::Standard;
         assert_eq!(special(NamedKey::Enter, standard, false), Some(Special::Enter));
         assert_eq!(special(NamedKey::Enter, KeyLocation::Numpad, true), Some(Special::KpEnter));

@@ -35,7 +35,7 @@ use tokio::sync::mpsc;
 use winit::event_loop::EventLoop;
 use winit::platform::x11::EventLoopBuilderExtX11;
 
-use crate::brain::Brain;
+use crate::brain::Controller;
 use crate::picture::Picture;
 use crate::stage::Stage;
 
@@ -227,8 +227,8 @@ fn think(
                 // The window is gone; the loop notices by its channel.
                 let _ = orders.send_event(order);
             });
-            let ended =
-                runtime.block_on(async { Brain::new(options, slot, orders).run(events).await });
+            let ended = runtime
+                .block_on(async { Controller::new(options, slot, orders).run(events).await });
             runtime.shutdown_background();
             ended
         }
@@ -242,7 +242,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn an_error_is_told_without_the_place_in_a_source() {
+    fn an_error_is_reported_without_the_place_in_a_source() {
         assert_eq!(plain("os error at /a/b.rs:7: no display: none"), "no display: none");
         assert_eq!(plain("no backend"), "no backend");
     }

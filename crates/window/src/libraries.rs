@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_library_is_told_with_its_package() {
+    fn a_missing_library_is_reported_with_its_package() {
         let missing = [named("libXi.so.6", "libxi6"), named("libX11.so.6", "libx11-6")];
         assert_eq!(
             missing_message(&missing),

@@ -320,7 +320,7 @@ impl Protocol for Replies {
     }
 
     fn bad_frame(&mut self, error: FrameError) -> Step<Self> {
-        // The reply that is lost cannot be told from the others, so that all calls must fail.
+        // The reply that is lost cannot be distinguished from the others, so that all calls must fail.
         Step::Close(None, Outcome::Framing(error))
     }
 

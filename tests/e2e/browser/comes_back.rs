@@ -114,7 +114,7 @@ fn a_killed_daemon_takes_no_page_with_it() {
 }
 
 #[test]
-fn keys_that_were_under_way_are_told_and_never_sent_twice() {
+fn keys_that_were_under_way_are_reported_and_never_sent_twice() {
     let mut page = Page::open();
     let shell = page.shell();
     page.type_keys("echo twi''ce");
@@ -160,7 +160,7 @@ fn a_revoked_device_is_cut_off_and_may_pair_again() {
 }
 
 #[test]
-fn without_a_cookie_nothing_but_the_pairing_is_told() {
+fn without_a_cookie_nothing_but_the_pairing_is_reported() {
     let page = Page::open();
     let shell = page.shell();
     let stranger = Browser::start(WIDE);

@@ -50,7 +50,7 @@ fn killed_while_a_flood_runs() {
     assert_same_rows(&page, shell);
 }
 
-/// Letters that are told apart, typed 30 in a second.
+/// Letters that can be distinguished, typed 30 in a second.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 #[test]

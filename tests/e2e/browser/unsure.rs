@@ -37,7 +37,7 @@ fn halt(daemon: &TestDaemon) {
 }
 
 #[test]
-fn a_decision_without_an_answer_is_told_and_never_sent_again() {
+fn a_decision_without_an_answer_is_reported_and_never_sent_again() {
     let mut page = Page::open();
     let root = page.project("api");
     page.ask(&root, "Touch", "touch made");

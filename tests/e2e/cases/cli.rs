@@ -230,7 +230,7 @@ fn completions_and_manual_pages_are_printed() {
 }
 
 #[test]
-fn mistakes_are_told_with_a_code_and_a_way_out() {
+fn mistakes_are_reported_with_a_code_and_a_way_out() {
     let home = Home::new();
     home.rookery(&["frobnicate"]).failure(2);
     let said = home.rookery(&["ls"]).failure(1);
@@ -241,7 +241,7 @@ fn mistakes_are_told_with_a_code_and_a_way_out() {
 }
 
 #[test]
-fn a_program_that_does_not_exist_is_told() {
+fn a_program_that_does_not_exist_is_reported() {
     let daemon = TestDaemon::start();
     let said = daemon.rookery(&["open", "--", "/no/such/program"]).failure(1);
     assert!(said.contains("/no/such/program"), "{said}");

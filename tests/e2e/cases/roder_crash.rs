@@ -212,7 +212,7 @@ fn answer_all(peer: &mut Peer, daemon: &TestDaemon, random: &mut Random, book: &
 }
 
 #[test]
-fn a_hundred_kills_lose_nothing_that_was_told() {
+fn a_hundred_kills_lose_nothing_that_was_reported() {
     let seed = Random::seed("ROOKERY_RODER_CRASH_SEED");
     eprintln!("crash: ROOKERY_RODER_CRASH_SEED={seed}");
     let mut random = Random::new(seed);

@@ -299,7 +299,7 @@ fn a_shell_command_that_ends_takes_its_background_along() {
 }
 
 #[test]
-fn what_a_shell_command_writes_is_told_byte_by_byte_and_what_is_dropped_counted() {
+fn what_a_shell_command_writes_is_reported_byte_by_byte_and_what_is_dropped_counted() {
     let (daemon, mut peer) = start();
     let thread = peer.thread(daemon.home().path());
     let step = json!({ "tool": "shell", "args": { "command": "printf 'a\\0b\\0'" } });

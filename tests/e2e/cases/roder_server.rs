@@ -33,7 +33,7 @@ fn workspaces_begin_with_where_the_server_was_started() {
 }
 
 #[test]
-fn a_token_that_is_not_there_is_told_by_the_name_of_its_place() {
+fn a_token_that_is_not_there_is_reported_by_the_name_of_its_place() {
     let home = Home::new();
     for (setting, value) in [("env:NO_SUCH_TOKEN", None), ("env:NO_SUCH_TOKEN", Some(" "))] {
         for more in [&[][..], &["--standalone"]] {
@@ -55,7 +55,7 @@ fn a_token_that_is_not_there_is_told_by_the_name_of_its_place() {
 }
 
 #[test]
-fn an_effort_of_the_environment_that_the_model_does_not_have_is_told() {
+fn an_effort_of_the_environment_that_the_model_does_not_have_is_reported() {
     let home = Home::new();
     let mut command = roder(&home, &["app-server", "--standalone", "--provider", "mock"]);
     command.env("RODER_REASONING", "high");
@@ -69,7 +69,7 @@ fn an_effort_of_the_environment_that_the_model_does_not_have_is_told() {
 }
 
 #[test]
-fn a_turn_that_ends_with_the_daemon_is_told_from_one_that_someone_stopped() {
+fn a_turn_that_ends_with_the_daemon_is_distinguished_from_one_that_someone_stopped() {
     let mut daemon = TestDaemon::start();
     let mut peer = Peer::to(&daemon);
     let thread = peer.thread(daemon.home().path());

@@ -303,7 +303,7 @@ fn a_life(daemon: &TestDaemon, dir: &Path, seed: u64) -> (String, Vec<String>, S
 }
 
 #[test]
-fn turns_with_failures_denials_steers_and_interrupts_are_told_and_stored_alike() {
+fn turns_with_failures_denials_steers_and_interrupts_are_reported_and_stored_alike() {
     let seed = Random::seed("ROOKERY_TURNS_SEED");
     eprintln!("turns: ROOKERY_TURNS_SEED={seed}");
     for number in 0..4 {

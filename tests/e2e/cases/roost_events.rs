@@ -32,7 +32,7 @@ fn title_of(event: &Value) -> String {
 }
 
 #[test]
-fn a_thousand_titles_are_told_once_and_in_order() {
+fn a_thousand_titles_are_reported_once_and_in_order() {
     let daemon = TestDaemon::start();
     let mut client = Link::to(daemon.home());
     let tab = client.open(json!({ "argv": ["/bin/cat"] }));

@@ -71,7 +71,7 @@ fn what_needs_input_is_waited_for() {
 }
 
 #[test]
-fn what_has_ended_is_told_and_swept_up() {
+fn what_has_ended_is_reported_and_swept_up() {
     let daemon = TestDaemon::start();
     let id = open(&daemon, "exit 0");
     daemon.rookery(&["wait", &id, "--exit"]).success();

@@ -290,7 +290,7 @@ fn a_server_of_our_own_is_not_in_the_way_and_what_is_said_takes_effect() {
 }
 
 #[test]
-fn a_page_that_should_be_on_and_is_not_is_told_and_comes_back_where_it_was() {
+fn a_page_that_should_be_on_and_is_not_is_reported_and_comes_back_where_it_was() {
     let mut site = Site::start();
     let credential = site.device("full");
     let record = site.daemon.home().join("run/rookery/web.json");

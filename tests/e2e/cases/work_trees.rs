@@ -222,7 +222,7 @@ fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
 }
 
 #[test]
-fn an_agent_in_a_terminal_of_the_tree_is_told() {
+fn an_agent_in_a_terminal_of_the_tree_is_reported() {
     let daemon = TestDaemon::start();
     let repo = repository(&daemon, "repo");
     let run = |args: &[&str]| run_in(&daemon, &repo, args);

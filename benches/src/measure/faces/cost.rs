@@ -19,7 +19,7 @@ const ALLOWED: f64 = 1024.0;
 pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let rookery = bench.rookery()?;
     let mut client = rookery.connect()?;
-    // Every cell in a color of its own, which is the most that a viewer can be told of.
+    // Every cell in a color of its own, which is the most that a viewer can be informed of.
     let dense = "i=0; while [ $i -lt 4800 ]; do printf '\\033[38;5;%dm\\033[48;5;%dmx' $((i % 255)) $((i / 19 % 255)); \
         i=$((i + 1)); done; printf '\\033[0m dense'; exec cat";
     let terminal = open(&mut client, &["sh", "-c", dense])?;

@@ -38,7 +38,7 @@ fn text(deltas: usize) -> String {
         .collect()
 }
 
-/// What a client was told of one turn, kept as it came and decoded when the time is taken.
+/// What a client received of one turn, kept as it came and decoded when the time is taken.
 #[derive(Default)]
 pub(super) struct Told {
     messages: Vec<u8>,

@@ -15,7 +15,7 @@ use crate::peers::roder::{AppServer, Kind, start_thread};
 use crate::report::{Better, Report};
 use crate::stats::{Figure, SHARES, Times};
 
-/// A provider that both can be told to find elsewhere, and a model of it that both know.
+/// A provider that both can be asked to find elsewhere, and a model of it that both know.
 const PROVIDER: &str = "deepseek";
 const MODEL: &str = "deepseek-chat";
 

@@ -1,4 +1,4 @@
-//! Agent definitions: kinds of child agents, with what each is told, may use and is bounded by. Some ship
+//! Agent definitions: kinds of child agents, with with its instructions, may use and is bounded by. Some ship
 //! with us, others are Markdown files of the user and of the workspace.
 //!
 //! [`parse`] is pure; [`list`] and [`find`] block while they read files. What a file tells its agent is
@@ -75,7 +75,7 @@ pub struct AgentDefinition {
     pub max_turns: Option<u32>,
     /// How many characters of its answer its parent gets.
     pub max_result_chars: Option<u32>,
-    /// What it is told.
+    /// Its instructions.
     pub prompt: String,
     /// Where it comes from.
     pub source: Source,

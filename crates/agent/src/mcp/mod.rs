@@ -2,7 +2,7 @@
 //!
 //! Each server is looked after in the background: it is started, asked for its tools, asked again when
 //! they change, and started again when it is lost. No turn waits for one before a tool of it is called.
-//! What is told of tools and what comes of a call is translated in `offers` and `output`, which are pure.
+//! What is reported of tools and what comes of a call is translated in `offers` and `output`, which are pure.
 
 mod connect;
 mod offers;

@@ -335,7 +335,7 @@ mod tests {
         while known.len() < 1500 {
             let word = words.new_tree(&mut runner).unwrap().current();
             // A word that begins with `#` is a comment, one with a blank is two: the parser of
-            // commands has told these apart before.
+            // commands has distinguished these before.
             let is_one = super::super::shell::parse(&format!("x {word}")).is_some_and(|script| {
                 script.is_plain
                     && script.commands.len() == 1

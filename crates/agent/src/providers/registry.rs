@@ -222,7 +222,7 @@ impl Registry {
         listed.cloned().or_else(|| catalog::find(registered.known, model).map(Known::info))
     }
 
-    /// What tokens of a model cost, as far as its provider has told. Nothing is asked for it.
+    /// What tokens of a model cost, as far as its provider has reported it. Nothing is asked for it.
     pub fn prices(&self, id: &str, model: &str) -> Option<Prices> {
         let listed = || self.listings.remembered(&self.find(id)?.info.id, model);
         let known = self.known_model(id, model).and_then(|model| model.prices);

@@ -11,7 +11,7 @@ use crate::settings::Secret;
 /// Looks up a variable of the environment, at the time it is asked.
 pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// How long a server may be silent unless told otherwise.
+/// How long a server may be silent by default.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The longest silence that can be asked for.

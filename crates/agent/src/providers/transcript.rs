@@ -243,7 +243,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn names_that_come_again_are_told_apart() {
+    fn names_that_come_again_are_distinguished() {
         let entries = [
             call(1, "a b", "t", ""),
             result(1, "a b", "1"),

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rookery_host::{Beneath, EntryKind};
 
-/// How much of one file is told.
+/// How much of one file is sent.
 const FILE_LIMIT: usize = 32 << 10;
-/// How much of all files is told.
+/// How much of all files is sent.
 const TOTAL_LIMIT: usize = 128 << 10;
-/// How many files are told.
+/// How many files are sent.
 const FILES_LIMIT: usize = 64;
 /// How deep below its directory a file may lie.
 const DEPTH_LIMIT: usize = 5;
@@ -18,7 +18,7 @@ const ENTRIES_LIMIT: usize = 1024;
 const LEFT_OUT: &[&str] =
     &["bak", "cache", "crdownload", "log", "old", "swo", "swp", "temp", "tmp"];
 
-/// What agents are told in a role, in order: of the user, then of the workspace; for the role, then for
+/// What agents are sent in a role, in order: of the user, then of the workspace; for the role, then for
 /// all. A directory counts before the file of the same purpose. Nothing leads out of the workspace.
 pub(super) fn rules(workspace: &Path, home: &Path, slug: &str) -> Vec<String> {
     let mut told = RuleTexts::default();

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_and_what_is_no_image_is_told() {
+    fn an_answer_is_read_and_what_is_no_image_is_reported() {
         let answer = json!({
             "id": "r1",
             "data": [{"b64_json": "aGk=", "revised_prompt": "better"}, {"url": "http://x"}, {"b64_json": "?"}],

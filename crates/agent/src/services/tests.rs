@@ -73,7 +73,7 @@ async fn a_server_is_asked_for_vectors_with_its_key() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told_without_the_key() {
+async fn what_goes_wrong_is_reported_without_the_key() {
     let refused = json!({"error": {"message": format!("bad key {KEY}")}}).to_string();
     let (url, _) = server(401, refused).await;
     let told = embed(&service(url, Some("TINY_KEY")), &["x"]).await.unwrap_err();

@@ -132,7 +132,7 @@ fn excerpt(text: &str, notice: &str) -> String {
     let count = text.chars().count();
     let half = EXCERPT / 2;
     if count <= EXCERPT {
-        // Many short lines: nothing needs to be left out, but the model is told where it is kept.
+        // Many short lines: nothing needs to be left out, but the model learns where it is kept.
         return format!("{text}\n{notice}");
     }
     let place = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
@@ -167,7 +167,6 @@ pub struct Spool {
     ends_in_line: bool,
 }
 
-/// What was kept of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptOutput {
     /// What it is found by.

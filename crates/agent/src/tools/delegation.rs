@@ -98,7 +98,7 @@ pub fn delegation(arguments: Value) -> Result<Delegation, String> {
 pub fn role_switch(arguments: Value) -> Result<String, String> {
     let args: SwitchArgs = arguments::decode(arguments)?;
     arguments::not_blank("mode_slug", &args.mode_slug)?;
-    // Why is told to the person who is asked, with the rest of the call.
+    // Why is shown to the person who is asked, with the rest of the call.
     let _ = args.reason;
     Ok(args.mode_slug)
 }

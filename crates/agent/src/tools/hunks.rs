@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn long_hunks_are_told_in_part() {
+    fn long_hunks_are_reported_in_part() {
         let new: String = (1..=1000).map(|number| format!("{number}\n")).collect();
         let file = FileEdit { path: "a", new: Some(&new), ..FileEdit::default() };
         let hunk = hunk(&edits(file)[0]);

@@ -1,6 +1,6 @@
 //! `memory_save`, `memory_query`, `memory_read`, `memory_update` and `memory_delete`: what is to be known in
 //! other threads as well. Those that change memories are asked for where changes of files are: what is
-//! written there is told to agents that work elsewhere.
+//! written there is sent to agents that work elsewhere.
 
 use rookery_model::{Memory, ScopeName, ToolKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

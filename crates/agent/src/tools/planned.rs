@@ -38,7 +38,7 @@ pub(super) struct Touched {
     pub(super) old: Option<String>,
     /// What it will contain.
     pub(super) new: Option<String>,
-    /// Whether it is something else than text now, so that no lines of it can be told.
+    /// Whether it is something else than text now, so that no lines of it can be determined.
     pub(super) was_binary: bool,
     /// Its permissions now, where they are known.
     pub(super) mode: Option<u32>,

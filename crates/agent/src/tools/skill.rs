@@ -1,4 +1,4 @@
-//! `skill`: reads a skill, which the model is told of by name and description alone.
+//! `skill`: reads a skill, which the model is informed of by name and description alone.
 
 use rookery_model::ToolKind;
 use schemars::JsonSchema;

@@ -76,7 +76,7 @@ fn schemas_say_exactly_what_decodes() {
 }
 
 #[test]
-fn all_tools_together_are_told_in_sixteen_kibibytes() {
+fn all_tools_together_are_reported_in_sixteen_kibibytes() {
     let specs: Vec<Value> = TOOLS
         .iter()
         .map(|tool| tool.spec())

@@ -596,7 +596,7 @@ proptest! {
 }
 
 #[test]
-fn a_conversation_is_told_from_the_last_compaction_on() {
+fn a_conversation_is_sent_from_the_last_compaction_on() {
     let item = |id: &str, step, body| Item {
         id: ItemId::new(id),
         status: ItemStatus::Completed,

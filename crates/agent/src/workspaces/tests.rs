@@ -78,7 +78,7 @@ fn updates_keep_the_id() {
         updated_at: 6,
     };
     assert_eq!(changed, expected);
-    // The first set is a new workspace now, and has to be told from the changed one.
+    // The first set is a new workspace now, and has to be distinguished from the changed one.
     let again = workspaces.create(None, vec![root("/a"), root("/b")], None, 7).unwrap();
     assert_ne!(again.id, made.id);
     let same = Update { roots: Some(vec![root("/b")]), ..Update::default() };

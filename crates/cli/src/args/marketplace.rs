@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
 
-/// Catalogs of plugins for coding agents
+/// Manage catalogs of plugins for coding agents
 #[derive(Debug, Args)]
 pub(crate) struct Marketplace {
     #[command(subcommand)]

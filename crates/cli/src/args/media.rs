@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-/// Images and other files that threads use
+/// Manage images and other files that threads use
 #[derive(Debug, Args)]
 pub(crate) struct Media {
     #[command(subcommand)]
@@ -27,7 +27,7 @@ pub(crate) enum MediaAction {
     Thumbnail(MediaThumbnail),
     /// Give an image to a thread's next turn
     Attach(MediaAttach),
-    /// Have images made and print their ids
+    /// Generate images and print their ids
     Generate(MediaGenerate),
     /// Delete artifacts
     Rm(MediaRm),
@@ -65,19 +65,19 @@ pub(crate) struct MediaAttach {
 /// Arguments of `rookery media generate`.
 #[derive(Debug, Args)]
 pub(crate) struct MediaGenerate {
-    /// What is to be seen
+    /// Description of the image
     #[arg(required = true)]
     pub(crate) prompt: Vec<String>,
-    /// Who makes it, such as `fake` [default: the first that is set up]
+    /// Provider that generates it, such as `fake` [default: the first that is set up]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
-    /// The model [default: the provider's own]
+    /// Model of the provider [default: the provider's own choice]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// How many images [default: 1]
+    /// Number of images [default: 1]
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) count: Option<u32>,
-    /// Make it from this artifact; may be repeated
+    /// Artifact to start from, an image; may be repeated
     #[arg(long, value_name = "ARTIFACT")]
     pub(crate) from: Vec<String>,
     /// Assign the images to this thread
@@ -88,7 +88,7 @@ pub(crate) struct MediaGenerate {
     pub(crate) json: bool,
 }
 
-/// A sort of media.
+/// A kind of media.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum MediaKind {
     Image,

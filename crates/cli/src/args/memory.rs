@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Keep what agents should know in other threads as well
+/// Manage memories: what agents should know in every thread
 #[derive(Debug, Args)]
 pub(crate) struct Memory {
     #[command(subcommand)]
@@ -27,16 +27,16 @@ pub(crate) enum MemoryAction {
     Rm(MemoryRm),
     /// Search memories by words, the best match first
     Query(MemoryQuery),
-    /// Show what a turn with these words would be given
+    /// Show the memories that a turn with this prompt would get
     Recall(MemoryRecall),
-    /// List who finds memories, or choose
+    /// List the providers that search memories, or choose one
     Provider(MemoryProvider),
 }
 
 /// Arguments of `rookery memory recall`.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryRecall {
-    /// The words of the turn; - reads them from stdin
+    /// Prompt of the turn; - reads it from stdin
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
     /// The thread of the turn
@@ -53,10 +53,10 @@ pub(crate) struct MemoryRecall {
 /// Arguments of `rookery memory provider`.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryProvider {
-    /// Choose this one, such as `local`
+    /// Choose this provider, such as `local`
     #[arg(value_name = "NAME")]
     pub(crate) provider: Option<String>,
-    /// The model [default: the provider's usual one]
+    /// Model of the provider [default: the provider's own choice]
     #[arg(short, long, value_name = "NAME", requires = "provider")]
     pub(crate) model: Option<String>,
     /// Print JSON

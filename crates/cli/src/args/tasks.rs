@@ -23,7 +23,7 @@ pub(crate) enum TaskAction {
     Logs(TaskLogsArgs),
     /// Cancel tasks that wait or run
     Cancel(TaskCancelArgs),
-    /// Do a task again: a lost one itself, one that is over as a new one
+    /// Retry a task: a lost one under its id, a finished one as a new task
     Retry(TaskIdArg),
 }
 

@@ -252,16 +252,16 @@ pub(crate) struct Run {
     /// Print the id of its task and return; follow it with `rookery task logs --follow`
     #[arg(long, short, conflicts_with_all = ["timeout", "no_redact"])]
     pub(crate) detach: bool,
-    /// Do it again this often if it fails or is lost, as by a crash
+    /// Retry it up to N times if it fails or is lost, for example in a crash
     #[arg(long, value_name = "N", requires = "detach")]
     pub(crate) retries: Option<u32>,
-    /// After what it is done again [default: both]
+    /// When to retry it [default: both]
     #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "retries")]
     pub(crate) retry_on: Vec<RetryOn>,
-    /// Seconds to wait before that [default: 5]
+    /// Seconds to wait before a retry [default: 5]
     #[arg(long, value_name = "SECS", requires = "retries")]
     pub(crate) retry_backoff: Option<u64>,
-    /// What becomes of it if it is lost and not done again: `hold` lets you decide [default: fail]
+    /// What happens if it is lost and not retried: it fails, or waits (`hold`) for your decision [default: fail]
     #[arg(long, value_name = "WHAT", requires = "detach")]
     pub(crate) lost: Option<WhenLost>,
     /// Show secrets in the output
@@ -276,14 +276,14 @@ pub(crate) struct Run {
     pub(crate) command: Vec<String>,
 }
 
-/// After what a task is done again.
+/// When a task is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RetryOn {
     Lost,
     Failed,
 }
 
-/// What becomes of a task that is lost.
+/// What happens to a lost task that is not retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WhenLost {
     Hold,

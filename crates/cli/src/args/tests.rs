@@ -220,11 +220,11 @@ fn help_of_everything() {
           deny         Deny an agent's request
           answer       Answer an agent's questions
           workflow     Run scripts that start child agents and combine their answers
-          memory       Keep what agents should know in other threads as well
+          memory       Manage memories: what agents should know in every thread
           imports      Import files that other agents left in a project
           skills       Manage the skills that agents can read
-          media        Images and other files that threads use
-          marketplace  Catalogs of plugins for coding agents
+          media        Manage images and other files that threads use
+          marketplace  Manage catalogs of plugins for coding agents
           plugin       Install plugins of marketplaces
           review       Review the changes of agents: show, comment, decide
           changes      Show what changed in a work tree

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_line() {
+    fn what_is_broken_is_reported_with_its_line() {
         let head = "{\"version\":3,\"term\":{\"cols\":80,\"rows\":24}}\n# remark\n";
         for (file, expected) in [
             ("".to_owned(), "line 1: the file is empty"),

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_told_as_shells_tell_them() {
+    fn ends_are_reported_as_shells_tell_them() {
         assert_eq!(code(Some(Exit::Code(7))), 7);
         assert_eq!(code(Some(Exit::Signal(9))), 137);
         assert_eq!(code(None), 1);

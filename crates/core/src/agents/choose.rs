@@ -29,7 +29,7 @@ pub struct ModelFacts {
     pub takes_images: bool,
     /// Whether its provider caches what is sent again.
     pub caches_prompts: bool,
-    /// What its tokens cost, if its provider has told.
+    /// What its tokens cost, if its provider has reported it.
     pub prices: Option<Prices>,
 }
 

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_is_cut_and_a_redirect_is_told_and_not_followed() {
+    async fn a_page_is_cut_and_a_redirect_is_reported_and_not_followed() {
         use std::io::{Read as _, Write as _};
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = server.local_addr().unwrap();

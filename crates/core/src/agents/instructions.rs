@@ -1,4 +1,4 @@
-//! What models are told by files: of a project, of the user, and by the role that a thread works in.
+//! What models are given by files: of a project, of the user, and by the role that a thread works in.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::rooms::Agents;
 
 /// The files with which a project tells agents how to work in it; others are imports.
 const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-/// How much of each is told.
+/// How much of each is sent.
 const PROJECT_LIMIT: usize = 32 << 10;
 /// Complaints about files that are remembered, so that each is made once.
 const WARNED_LIMIT: usize = 4096;

@@ -94,7 +94,7 @@ pub struct AgentConfig {
     pub imports_file: Option<PathBuf>,
     /// Where marketplaces and plugins are kept; none forgets them with this process.
     pub marketplaces: Option<MarketplaceDirs>,
-    /// What is wrong with the settings, to be told to clients.
+    /// What is wrong with the settings, to be sent to clients.
     pub warnings: Vec<String>,
     /// Where runners keep what they make; none offers only those that need nothing.
     pub runners: Option<RunnerDirs>,

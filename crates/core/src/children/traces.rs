@@ -127,7 +127,7 @@ pub struct TraceItem {
 /// What happened, with all its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceContent {
-    /// The child was told something.
+    /// The child was sent a message.
     Told(String),
     /// It said something.
     Said(String),

@@ -18,7 +18,7 @@ use crate::clock;
 use crate::core::Core;
 use crate::file_changes::{ObservedBy, Window};
 
-/// How long a reader that does not read holds up the end of a command that was told to end.
+/// How long a reader that does not read holds up the end of a command that was asked to end.
 const READER_LIMIT: Duration = Duration::from_secs(1);
 
 /// Everything a command's task works with.

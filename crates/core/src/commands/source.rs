@@ -44,7 +44,7 @@ impl Source {
                 let bytes = tokio::select! {
                     biased;
                     bytes = tap.recv() => bytes,
-                    // All that it wrote was handed on before its end was told.
+                    // All that it wrote was handed on before its end was reported.
                     _ = progress.wait_for(is_over) => tap.try_recv().ok(),
                 };
                 bytes.map(|bytes| (ExecStream::Stdout, bytes))

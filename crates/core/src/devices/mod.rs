@@ -173,7 +173,7 @@ impl Devices {
         Ok(device)
     }
 
-    /// Revokes one device: its credential is worth nothing from now on, and its connections are told so.
+    /// Revokes one device: its credential is worth nothing from now on, and its connections are informed.
     ///
     /// # Errors
     /// If there is none with that id.

@@ -1,7 +1,7 @@
 //! What commands change: a work tree is looked at before and after, and what differs is written down.
 //!
 //! Only version control is asked, within bounds; where there is none, or it takes too long, nothing is
-//! written down. Who of several changed a file that all of them could change is not told apart.
+//! written down. Who of several changed a file that all of them could change is not distinguished.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

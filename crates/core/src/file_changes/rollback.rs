@@ -98,7 +98,7 @@ impl FileChanges {
             Ok(context) => context,
             Err(error) => return Ok(Some(error.to_string())),
         };
-        // Known before anything is done, so that what a dying daemon did can be told.
+        // Known before anything is done, so that what a dying daemon did can be determined.
         self.note(live, &hunk, |hunk| hunk.is_begun = true).await?;
         let at = self.place_of(live, &hunk);
         let result = tools::roll_back(context, hunk.edit.clone(), at, hunk.is_begun).await;

@@ -1,7 +1,7 @@
 //! Imports: files of other agents that the user lets take effect in a workspace. Found and read by the
 //! engine; decided on, kept and put into effect here.
 //!
-//! What was enabled holds for threads of that workspace: texts are told to the model, skills can be read,
+//! What was enabled holds for threads of that workspace: texts are sent to the model, skills can be read,
 //! commands and agents can be used, servers are started when a turn needs them, and hooks run at their
 //! events. What can start something takes effect only as it was when it was approved.
 

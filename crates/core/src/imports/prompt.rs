@@ -1,4 +1,4 @@
-//! What the model is told of imports: texts of guidance and rules, and which skills there are.
+//! What the model gets of imports: texts of guidance and rules, and which skills there are.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use rookery_model::Thread;
 use super::Active;
 use crate::rooms::Imports;
 
-/// How much of one text is told.
+/// How much of one text is sent.
 const TEXT_LIMIT: usize = 32 << 10;
-/// How much of all texts is told.
+/// How much of all texts is sent.
 const TEXTS_LIMIT: usize = 128 << 10;
-/// Characters of a skill's description that are told.
+/// Characters of a skill's description that are sent.
 const DESCRIPTION_LIMIT: usize = 500;
-/// Skills that are told of.
+/// Skills that are listed.
 const SKILLS_LIMIT: usize = 200;
 
 impl Active {
@@ -24,7 +24,7 @@ impl Active {
         let mut room = TEXTS_LIMIT;
         for (file, text) in &self.texts {
             let text = &text[..text.floor_char_boundary(TEXT_LIMIT.min(room))];
-            // The project's own text, or a copy of it, is told already.
+            // The project's own text, or a copy of it, is sent already.
             if text.is_empty() || own.is_some_and(|own| own.contains(text)) {
                 continue;
             }

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_change_is_told_once_to_those_who_show_it() {
+    async fn a_change_is_reported_once_to_those_who_show_it() {
         let (signals, stopping) = (Signals::default(), watch::Sender::new(false));
         let mut changes = signals.watch(&[Shows::Queue, Shows::Threads], stopping.subscribe());
         assert!(changes.next().now_or_never().is_none());

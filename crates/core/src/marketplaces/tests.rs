@@ -55,7 +55,7 @@ impl Bench {
         self.room().add(new).await.unwrap()
     }
 
-    /// The next things that are told of marketplaces, in short.
+    /// The next things that are informed of marketplaces, in short.
     async fn told(&mut self, count: usize) -> Vec<String> {
         let mut told = Vec::new();
         while told.len() < count {

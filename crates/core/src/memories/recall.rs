@@ -33,7 +33,7 @@ pub(crate) struct Recalled {
 }
 
 impl Recalled {
-    /// What others are told about it, once the turn has its id.
+    /// What clients receive about it, once the turn has its id.
     pub(crate) fn change(&self, thread: ThreadId, turn: TurnId) -> MemoryChange {
         MemoryChange::Recalled { thread, turn, citations: self.citations.clone() }
     }

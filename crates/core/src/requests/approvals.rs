@@ -288,7 +288,7 @@ impl Tx<'_> {
         });
         self.log_line(session, TimelineKind::ApprovalRequested, title.clone(), related);
         // That the session waits may have been said a moment ago, by a source that did not know for
-        // what. It is one matter, and is not told twice.
+        // what. It is one matter, and is not reported twice.
         let vague = |item: &QueueItem| is_word(item, Category::ApprovalNeeded);
         let was_told = self.has_open_item(session, vague);
         self.resolve_items(session, vague);

@@ -11,7 +11,7 @@ pub(super) enum Chosen {
     Yes,
     /// An option that says no, or the dialog was dismissed.
     No,
-    /// Something was sent, and what it chose cannot be told.
+    /// Something was sent, and what it chose cannot be determined.
     Unknown,
     /// Nothing was sent.
     Nothing,

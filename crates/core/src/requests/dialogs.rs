@@ -179,7 +179,7 @@ impl Requests {
         self.core.inner.requests.dialogs.lock().remove(&(session, dialog.to_owned()))
     }
 
-    /// How a dialog that does not stand there any more was answered, as far as can be told.
+    /// How a dialog that does not stand there any more was answered, as far as can be determined.
     fn how_answered(&self, tx: &Tx<'_>, session: SessionId, id: RequestId) -> (Answer, String) {
         if let Some(promised) = self.core.inner.requests.promised.lock().remove(&id) {
             return promised;

@@ -1,4 +1,4 @@
-//! What a client was told to have approved: requests without a waiting caller, and what follows from
+//! What a client was asked to have approved: requests without a waiting caller, and what follows from
 //! their answers. Once approved, exactly the same may be done one more time, for a while.
 
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ const MAX_GRANTS: usize = 256;
 /// How long an approval waits to be made use of.
 const GRANT_LIMIT: Duration = Duration::from_secs(600);
 
-/// What clients were told to have approved.
+/// What clients were asked to have approved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parked {
     /// What waits, oldest first.

@@ -1,4 +1,4 @@
-//! What was said about changes goes back to whoever made them: told to the thread, or typed into the
+//! What was said about changes goes back to whoever made them: sent to the thread, or typed into the
 //! terminal in which the agent runs.
 
 use std::path::Path;
@@ -19,7 +19,7 @@ const SHELLS: &[&str] =
     &["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "nu", "elvish"];
 
 impl Reviews {
-    /// Tells the agent what was said about its changes and was not told yet: the session that is
+    /// Tells the agent what was said about its changes and has not received yet: the session that is
     /// named, else the one that the review belongs to, else the only agent in its work tree. With
     /// nothing new to tell, nothing happens.
     ///
@@ -67,7 +67,7 @@ impl Reviews {
             .await
     }
 
-    /// Begins a turn in which the agent hears what it was not told of its plan.
+    /// Begins a turn in which the agent hears what it has not received of its plan.
     async fn deliver_plan(&self, review: &Review, plan: &ReviewedPlan) -> Result<Review> {
         if !plan.undelivered.is_empty() {
             let text = format!("Take up what was said about your plan ({}).", review.summary);
@@ -80,7 +80,7 @@ impl Reviews {
 
     /// Accepts to do the same, durably, and does it in the background; that it did not work becomes
     /// an item of the queue. False, and nothing happens, if the review is that of a work tree in which
-    /// no agent could be told.
+    /// no agent could be notified.
     ///
     /// # Errors
     /// If it cannot be accepted; then nothing happens.

@@ -131,7 +131,7 @@ impl Tx<'_> {
         }
     }
 
-    /// What the agent of a thread was not told yet, which it now is.
+    /// What the agent of a thread has not received yet, which it now is.
     pub(crate) fn take_undelivered(&mut self, thread: ThreadId) -> Vec<Message> {
         let plans = self.world.reviews.plans_of(thread);
         let waiting = plans.filter(|(_, plan)| !plan.undelivered.is_empty());

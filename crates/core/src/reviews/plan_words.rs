@@ -1,4 +1,4 @@
-//! What agents are told about their plans.
+//! What agents receive about their plans.
 
 use rookery_changes::SHOWN_LINES;
 use rookery_model::{Hunk, LineKind, ReviewedPlan, ReviewedStep};

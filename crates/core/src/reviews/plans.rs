@@ -212,7 +212,7 @@ impl Reviews {
             .await
     }
 
-    /// The text that a comment is about, where that can be told.
+    /// The text that a comment is about, where it can be determined.
     async fn anchored(
         &self,
         thread: ThreadId,

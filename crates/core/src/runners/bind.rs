@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_of_one_thread_is_told_from_a_named_one() {
+    fn a_destination_of_one_thread_is_distinguished_from_a_named_one() {
         assert!(is_own(&format!("{OWN}{}", ThreadId::new(7))));
         assert!(!is_own("box") && !is_own("thread:") && !is_own("thread:box"));
     }

@@ -51,9 +51,9 @@ pub struct UiConfig {
     pub settings: Option<PathBuf>,
     /// Whether there is a desktop whose clipboards are ours as well.
     pub has_display: bool,
-    /// Socket told to scripts.
+    /// Socket passed to scripts.
     pub socket: Option<PathBuf>,
-    /// The command line program told to scripts.
+    /// The command line program passed to scripts.
     pub roostctl: Option<PathBuf>,
     /// Finds the families that may be chosen as fonts; may take its time.
     pub fonts: Option<fn() -> Vec<String>>,

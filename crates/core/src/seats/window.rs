@@ -90,7 +90,7 @@ impl Seats {
         }
     }
 
-    /// The window got or lost the keyboard; a program that asked for it is told.
+    /// The window got or lost the keyboard; a program that asked for it is notified.
     pub fn focus_window(&self, has_focus: bool) {
         let before = self.core.look().focused();
         self.core.adjust(|world| {
@@ -119,7 +119,7 @@ impl Seats {
         }
     }
 
-    /// A terminal got or lost the keyboard; a program that asked for it is told.
+    /// A terminal got or lost the keyboard; a program that asked for it is notified.
     pub(crate) fn send_focus(&self, id: Option<TerminalId>, has_focus: bool) {
         if let Some(handle) = id.and_then(|id| self.core.terminals().get(id).ok()) {
             // A program that does not read its input misses it; that is its own affair.

@@ -27,7 +27,7 @@ pub enum Reported {
 }
 
 impl Reported {
-    /// Whether an agent of which this is said runs, if that can be told.
+    /// Whether an agent of which this is said runs, if it can be determined.
     fn runs(self) -> Option<bool> {
         match self {
             Reported::Active => Some(true),

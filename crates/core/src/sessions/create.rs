@@ -129,7 +129,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Makes a session. That it could not be made is told in the queue, too.
+    /// Makes a session. That it could not be made is reported in the queue, too.
     ///
     /// # Errors
     /// As [`Core::make_session`].
@@ -139,7 +139,7 @@ impl Sessions {
         self.finish(accepted).await
     }
 
-    /// Makes a session. What fails leaves nothing behind; that an agent could not be started is told
+    /// Makes a session. What fails leaves nothing behind; that an agent could not be started is reported
     /// in the queue.
     ///
     /// # Errors

@@ -186,7 +186,7 @@ impl Teams {
                     self.taken_up(live, &member, text);
                 }
             }
-            // Any tool may be the one that keeps the ledger; only a change is told.
+            // Any tool may be the one that keeps the ledger; only a change is reported.
             ItemBody::Tool(_) => self.sync_tasks(live, thread),
             _ => {}
         }

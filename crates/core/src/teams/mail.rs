@@ -32,7 +32,7 @@ const BETWEEN: &str = "\n\n";
 #[derive(Clone, Debug)]
 pub struct NewMessage {
     pub team: TeamId,
-    /// Who is told.
+    /// The recipient.
     pub member: String,
     /// The words.
     pub text: String,
@@ -262,8 +262,8 @@ impl Teams {
         if runs == Some(turn) {
             return;
         }
-        // It ended before this was noted, so its end released nothing. What it was told last is an item all
-        // the same, and is not told again.
+        // It ended before this was noted, so its end released nothing. What it was sent last is an item all
+        // the same, and is not sent again.
         let said = threads.said_since(member.thread, before).await.unwrap_or_default();
         let text = secrets::hidden(text);
         let is_said = said.iter().any(|said| secrets::hidden(said) == text);

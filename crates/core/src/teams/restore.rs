@@ -99,7 +99,7 @@ impl Teams {
         Some((seen.status.active_turn, self.is_blocked(thread)))
     }
 
-    /// Sends what members were not told, once the core is up.
+    /// Sends what members have not received, once the core is up.
     fn take_up(&self, live: &Arc<LiveTeam>) {
         let team = live.team();
         self.sync_tasks(live, team.lead);
@@ -114,7 +114,7 @@ impl Teams {
         });
     }
 
-    /// A turn that waits has what it was told before the daemon ended, so it is not told again.
+    /// A turn that waits has what it was sent before the daemon ended, so it is not sent again.
     fn expect_kept(&self, live: &Arc<LiveTeam>, team: &Team) {
         for member in &team.members {
             let Some(turn) = member.turn else { continue };

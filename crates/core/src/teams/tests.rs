@@ -102,7 +102,7 @@ async fn say_in(
     core.teams().message(NewMessage { team: team.id, member, text, expected, starter }).await
 }
 
-/// What is told of teams.
+/// What is reported of teams.
 struct Told(Subscription, VecDeque<Change>);
 
 impl Told {

@@ -69,7 +69,7 @@ impl Terminals {
 
     fn end_soon(&self, id: TerminalId, strays: StrayAction) {
         if let Ok(handle) = self.get(id) {
-            // Who waits on it is told now, not when the child has let go.
+            // Who waits on it is notified now, not when the child has let go.
             handle.give_up();
         }
         let core = self.core.clone();

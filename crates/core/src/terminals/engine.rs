@@ -308,7 +308,7 @@ impl Engine {
         self.checkpoint_if_due();
         self.taps.send(&Output::Resized(size));
         let mut effects = self.settle_matched(matched);
-        // A program may have asked to be told of its size in its input.
+        // A program may have asked to be informed of its size in its input.
         effects.replies = self.screen.take_replies();
         effects
     }
@@ -324,7 +324,7 @@ impl Engine {
         effects
     }
 
-    /// The terminal goes away: every wait ends, every reader is told.
+    /// The terminal goes away: every wait ends, every reader is notified.
     pub(crate) fn close(&mut self) {
         for (_, waiter) in self.waiters.drain() {
             let _ = waiter.send(WaitEnd::Closed);

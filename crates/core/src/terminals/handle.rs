@@ -26,7 +26,7 @@ const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// How often what left a session is looked for anew while it is killed.
 const STRAY_ROUNDS: usize = 32;
 
-/// How long a child may take nothing of its input before a writer is told.
+/// How long a child may take nothing of its input before a writer gets an error.
 const READ_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What becomes of processes that left a terminal's session (`setsid`, `nohup` and a double fork).

@@ -328,7 +328,7 @@ impl Live {
         self.with_engine(|engine| engine.cancel_wait(id));
     }
 
-    /// Shows other colors; a program that asked for it is told.
+    /// Shows other colors; a program that asked for it is notified.
     pub(crate) fn set_palette(&self, palette: &rookery_term::Palette) {
         let reply = self.with_engine(|engine| engine.set_palette(palette.clone()));
         self.answer(&reply);

@@ -146,7 +146,7 @@ mod tests {
         let bytes = meta.encode();
         assert_eq!(Meta::decode(&bytes), Some(meta));
         for end in 0..bytes.len() {
-            // Cutting whole arguments off the end is the one cut that cannot be told.
+            // Cutting whole arguments off the end is the one cut that cannot be determined.
             let _ = Meta::decode(&bytes[..end]);
         }
         assert_eq!(Meta::decode(&bytes[..20]), None);

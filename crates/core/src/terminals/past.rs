@@ -63,7 +63,7 @@ impl Terminals {
     }
 
     /// Whether a terminal that the last daemon was about to open since then never was: no keeper has or
-    /// had it. False if that cannot be told.
+    /// had it. False if that cannot be determined.
     pub(crate) async fn never_was(&self, uuid: TerminalUuid, since: Timestamp) -> bool {
         if self.core.inner.terminals.is_past_known.get() != Some(&true) {
             return false;

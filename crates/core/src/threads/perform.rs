@@ -16,14 +16,14 @@ use crate::clock;
 use crate::log::{ItemChange, NoticeBody, ThreadChange, TurnChange};
 use crate::rooms::Threads;
 
-/// How long tools that are told to stop may take, once their programs are gone, before they are left
+/// How long tools that are asked to stop may take, once their programs are gone, before they are left
 /// to themselves.
 const STOP_SLACK: Duration = Duration::from_millis(250);
 
 /// What is said of a turn that was stopped with the daemon.
 const SHUT_DOWN: &str = "the turn was stopped because the daemon was shut down or drained";
 
-/// Something to be told, in the order of the machine.
+/// Something to publish, in the order of the machine.
 enum Update {
     Started(Item),
     Delta(ItemId, Delta),

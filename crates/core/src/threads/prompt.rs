@@ -165,7 +165,7 @@ impl Runner {
 }
 
 impl crate::core::Core {
-    /// The tools that a thread's model is told of.
+    /// The tools that a thread's model is informed of.
     pub(crate) fn offered_tools(
         &self,
         thread: &Thread,

@@ -255,7 +255,7 @@ fn reserve(total: Duration) -> Duration {
     (total / 4).clamp(Duration::from_secs(1), whole)
 }
 
-/// A tool that panicked, as its model is told of it.
+/// A tool that panicked, as its model is informed of it.
 pub(super) fn panicked() -> ToolDone {
     let output = ToolOutput::error("internal error: the tool panicked");
     ToolDone { output, ..ToolDone::default() }

@@ -153,7 +153,7 @@ pub(crate) fn is_asked(body: &NoticeBody) -> bool {
 }
 
 #[tokio::test]
-async fn a_plain_turn_is_told_in_the_promised_order() {
+async fn a_plain_turn_is_reported_in_the_promised_order() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;

@@ -15,7 +15,7 @@ use crate::rooms::Workflows;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Longest answer that is looked at, in bytes.
 const MAX_ANSWER: usize = 256 << 10;
-/// How the model is told to write a script.
+/// How the model is instructed to write a script.
 const INSTRUCTIONS: &str = include_str!("author.txt");
 
 impl Workflows {

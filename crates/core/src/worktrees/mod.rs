@@ -213,7 +213,7 @@ impl Worktrees {
             .await
     }
 
-    /// What a setup command is told of a worktree that exists.
+    /// What a setup command learns of a worktree that exists.
     ///
     /// # Errors
     /// If there is no such worktree.

@@ -20,8 +20,8 @@ crate::cases! {
     an_agent_that_may_have_been_started_is_not_started_twice,
     a_checkpoint_that_was_promised_is_made,
     a_checkpoint_of_a_work_tree_that_was_promised_is_made,
-    a_work_tree_that_went_meanwhile_is_told,
-    a_delivery_that_may_have_arrived_is_told,
+    a_work_tree_that_went_meanwhile_is_reported,
+    a_delivery_that_may_have_arrived_is_reported,
     an_answer_that_was_given_counts,
 }
 
@@ -214,7 +214,7 @@ async fn a_checkpoint_of_a_work_tree_that_was_promised_is_made() {
     assert_over(world).await;
 }
 
-async fn a_work_tree_that_went_meanwhile_is_told() {
+async fn a_work_tree_that_went_meanwhile_is_reported() {
     let home = tempfile::tempdir().unwrap();
     // Around the tree is another one, which is not taken for it.
     let outer = repository(home.path());
@@ -230,7 +230,7 @@ async fn a_work_tree_that_went_meanwhile_is_told() {
     assert_over(world).await;
 }
 
-async fn a_delivery_that_may_have_arrived_is_told() {
+async fn a_delivery_that_may_have_arrived_is_reported() {
     let world = World::resume(tempfile::tempdir().unwrap(), Vec::new()).await;
     let session = session(&world, "api").await;
     let (summary, differences) = ("the parser".to_owned(), Differences::default());

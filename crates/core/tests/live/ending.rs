@@ -10,7 +10,7 @@ use crate::world::{World, command, gone, rest, sh, streamed, text, until};
 crate::cases![
     time_runs_out_for_grandchildren_too,
     time_runs_out_for_those_who_left,
-    a_late_stream_is_told_as_well,
+    a_late_stream_is_reported_as_well,
     orphans_do_not_hold_up_the_end,
     dropping_it_kills_it,
     a_detached_one_runs_on,
@@ -54,7 +54,7 @@ async fn time_runs_out_for_those_who_left() {
     gone(pid.trim()).await;
 }
 
-async fn a_late_stream_is_told_as_well() {
+async fn a_late_stream_is_reported_as_well() {
     let world = World::open().await;
     let late = ExecRequest {
         timeout: Some(Duration::from_millis(300)),

@@ -8,7 +8,7 @@ use rookery_model::ErrorKind;
 use crate::world::{World, command, rest, sh, streamed, text, until};
 
 crate::cases![
-    output_and_code_are_told,
+    output_and_code_are_reported,
     environment_and_directory_are_as_asked,
     what_is_over_the_cap_is_an_artifact,
     ten_megabytes_come_whole_and_in_order,
@@ -18,7 +18,7 @@ crate::cases![
     input_is_null_otherwise,
 ];
 
-async fn output_and_code_are_told() {
+async fn output_and_code_are_reported() {
     let world = World::open().await;
     let end = world.run(sh("echo out; echo err >&2; exit 3")).await;
     assert_eq!((end.exit_code, end.signal, end.timed_out), (3, None, false));

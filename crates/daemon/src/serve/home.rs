@@ -65,7 +65,7 @@ impl PtywrightHome {
         &self.0
     }
 
-    /// Where a server listens that was not told where.
+    /// Where a server listens that was given no address.
     pub fn socket(&self) -> PathBuf {
         self.0.join("socket")
     }

@@ -95,7 +95,7 @@ impl Web {
         let _ = self.served.set((core.clone(), served.clone()));
     }
 
-    /// Turns it on if it was on before, or the settings say so. Why it could not be is told to the user.
+    /// Turns it on if it was on before, or the settings say so. Why it could not be is shown to the user.
     pub(crate) async fn resume(&self) -> Option<String> {
         // A daemon that was killed left its own.
         record::remove(&self.homes);

@@ -21,7 +21,7 @@ pub struct Cx {
     pub(crate) core: Core,
     pub(crate) shared: Arc<Shared>,
     pub(crate) notifier: Arc<Notifier>,
-    /// The last event of each adapter that this connection was told of.
+    /// The last event of each adapter that this connection was sent.
     pub(crate) told_events: Arc<Mutex<HashMap<String, u64>>>,
 }
 

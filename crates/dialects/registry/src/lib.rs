@@ -42,7 +42,7 @@ pub struct Dialect {
     /// Whether it has no endpoint of its own, and is spoken at the one that it names beside the dialect
     /// that has it.
     pub is_joined: bool,
-    /// How its messages are told apart.
+    /// How its messages are distinguished.
     pub frames: Frames,
     /// What a client reads that cannot be served, as the dialect says it. None of its requests was read.
     pub refusal: &'static str,
@@ -91,7 +91,7 @@ pub enum Need {
     Optional,
 }
 
-/// How the messages of a dialect are told apart, for those who speak it from outside.
+/// How the messages of a dialect are distinguished, for those who speak it from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frames {
     /// A line each, both ways.

@@ -1,4 +1,4 @@
-//! Imports of core as this dialect shows them, and what is told of them.
+//! Imports of core as this dialect shows them, and what is reported of them.
 
 use rookery_core as core;
 use rookery_imports as imports;
@@ -98,7 +98,7 @@ pub(crate) fn skill(item: &imports::Item) -> SkillDescriptor {
     }
 }
 
-/// What is told of a change.
+/// What is reported of a change.
 pub(crate) fn notification(
     at: model::Timestamp,
     change: &core::ImportChange,

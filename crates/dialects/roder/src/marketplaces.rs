@@ -1,4 +1,4 @@
-//! Marketplaces and plugins as this dialect shows them, and what is told of them.
+//! Marketplaces and plugins as this dialect shows them, and what is reported of them.
 
 use rookery_core as core;
 use rookery_marketplace as market;
@@ -234,7 +234,7 @@ pub(crate) fn preview(from: market::Preview) -> PluginPreview {
     }
 }
 
-/// What is told of a change.
+/// What is reported of a change.
 pub(crate) fn notification(
     at: model::Timestamp,
     change: &core::MarketplaceChange,

@@ -1,4 +1,4 @@
-//! Artifacts of core as this dialect shows them, and what is told of them.
+//! Artifacts of core as this dialect shows them, and what is reported of them.
 
 use rookery_core::MediaChange;
 use rookery_media as media;
@@ -82,7 +82,7 @@ pub(crate) fn read_kind(kind: MediaKind) -> media::Kind {
     }
 }
 
-/// What is told of a change.
+/// What is reported of a change.
 pub(crate) fn notification(
     cx: &Cx,
     at: model::Timestamp,

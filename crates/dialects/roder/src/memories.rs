@@ -1,4 +1,4 @@
-//! Memories of core as this dialect shows them, and what is told of them.
+//! Memories of core as this dialect shows them, and what is reported of them.
 
 use rookery_core as core;
 use rookery_model as model;
@@ -69,7 +69,7 @@ pub(crate) fn is_own(change: &core::MemoryChange) -> bool {
     !matches!(change, core::MemoryChange::Recalled { .. })
 }
 
-/// What is told of a change, in both spellings.
+/// What is reported of a change, in both spellings.
 pub(crate) fn notification(
     at: model::Timestamp,
     change: &core::MemoryChange,

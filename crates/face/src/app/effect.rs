@@ -20,7 +20,7 @@ pub enum Effect {
     CopyDragged(Copied),
     /// A text that a program put into a clipboard.
     Clip(Clip),
-    /// Something to be told beside the picture, or to be taken back.
+    /// Something to show beside the picture, or to be taken back.
     Notice(Notice),
     /// A key was refused.
     Bell,

@@ -181,7 +181,7 @@ impl App {
         }
     }
 
-    /// What is to be told beside the picture; what was refused is said in the status line.
+    /// What is to be shown beside the picture; what was refused is said in the status line.
     pub fn notices(&mut self, notices: &[Notice], now: u64) {
         for notice in notices {
             match notice {

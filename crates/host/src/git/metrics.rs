@@ -40,7 +40,7 @@ pub struct Changes {
 
 /// What changed in the working tree around a directory since its last commit.
 ///
-/// None if nothing did, if it is no working tree, or if it cannot be told within two seconds.
+/// None if nothing did, if it is no working tree, or if it cannot be determined within two seconds.
 pub async fn changes(directory: &Path) -> Option<Changes> {
     changes_within(directory, LIMIT).await
 }

@@ -97,7 +97,7 @@ impl Repository {
         let more = ["--git-common-dir", "--git-path", "index", "--show-object-format"];
         let answer = line(git.run(question.into_iter().chain(more)).await?);
         let parts: Vec<&[u8]> = answer.split(|byte| *byte == b'\n').collect();
-        // More parts mean a line break in a path, which cannot be told from the end of it.
+        // More parts mean a line break in a path, which cannot be distinguished from the end of it.
         let [top, git_dir, common_dir, index, format] = parts[..] else {
             return Err(GitError::Unreadable("rev-parse".into()));
         };

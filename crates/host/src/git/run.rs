@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_repository_is_told_apart() {
+    async fn what_is_no_repository_is_distinguished() {
         let dir = tempfile::tempdir().unwrap();
         let git = Git::bare_of(dir.path(), USUAL_LIMIT);
         let error = git.run(["rev-parse", "--show-toplevel"]).await.unwrap_err();

@@ -101,7 +101,7 @@ async fn accept(listener: TcpListener, visits: mpsc::Sender<Visit>, over: Cancel
     }
 }
 
-/// Reads a head; none if it is no request. One that cannot be read is told so.
+/// Reads a head; none if it is no request. One that cannot be read gets an error.
 async fn read(mut stream: TcpStream, place: OwnedSemaphorePermit) -> Option<Visit> {
     let mut bytes = Vec::with_capacity(1024);
     loop {

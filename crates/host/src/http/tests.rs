@@ -102,7 +102,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn headers_that_cannot_be_sent_are_told_without_their_value() {
+async fn headers_that_cannot_be_sent_are_reported_without_their_value() {
     let request = Request {
         headers: vec![("x-api-key".into(), "sec\nret".into())],
         ..get("http://127.0.0.1:1/")

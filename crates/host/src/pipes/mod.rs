@@ -1,7 +1,7 @@
 //! Programs that run on while others read what they write and write what they read.
 //!
 //! A program gets a session of its own and pipes. What it writes is kept in bounded buffers,
-//! whether or not they are read. It is killed with all that it started when it is told to end
+//! whether or not they are read. It is killed with all that it started when it is asked to end
 //! or when its last handle is dropped, and it is always reaped.
 
 mod partner;

@@ -1,5 +1,5 @@
 //! Orphans: what our programs started and left behind comes to us instead of to init, so that it can
-//! still be told where it comes from. A process that adopts has to reap as well, and must not reap what others
+//! still be known where it comes from. A process that adopts has to reap as well, and must not reap what others
 //! of this process wait for.
 
 use std::collections::HashSet;

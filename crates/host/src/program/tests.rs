@@ -57,7 +57,7 @@ async fn gone(pid: &str) {
 }
 
 #[tokio::test]
-async fn outputs_and_the_end_are_told() {
+async fn outputs_and_the_end_are_reported() {
     let mut program = sh("echo out; echo err >&2; cat; exit 3").await;
     assert_eq!(rest(&mut program).await, ("out\n".to_owned(), "err\n".to_owned()));
     assert_eq!(program.control().wait().await, ProgramEnd::Exited(3));

@@ -50,7 +50,7 @@ const SHELLS: &[Shell] = &[
 ///
 /// `env` looks a variable up in the whole environment that the program will get otherwise.
 /// A program that is not a shell we know, a shell that is to run a script or a command, or one whose
-/// script is missing keeps its arguments; it is told about the integration all the same, so that
+/// script is missing keeps its arguments; it is informed about the integration all the same, so that
 /// a startup file may load a script by itself.
 pub fn prepare(
     argv: Vec<String>,

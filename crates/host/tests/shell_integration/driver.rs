@@ -75,7 +75,7 @@ impl Home {
 
     /// The same with a session to report to, and agents in the search path.
     ///
-    /// The reporter writes down what it was told once the one before it is gone, as the real one does.
+    /// The reporter writes down what it was sent once the one before it is gone, as the real one does.
     pub(crate) fn with_agents(self) -> Self {
         let reporter = "#!/bin/sh\ncase $1 in\n--after) after=$2; shift 2;;\n\
             --after=*) after=${1#--after=}; shift;;\nesac\n\

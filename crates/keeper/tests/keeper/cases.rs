@@ -23,7 +23,7 @@ macro_rules! cases {
 cases![
     hello_names_version_and_pid,
     a_child_runs_on_its_terminal,
-    exit_codes_and_signals_are_told,
+    exit_codes_and_signals_are_reported,
     a_failed_spawn_names_the_culprit_and_leaves_nothing,
     ids_are_unique_and_unknown_ones_refused,
     programs_relative_to_the_working_directory,
@@ -97,7 +97,7 @@ fn a_child_runs_on_its_terminal() {
     assert_eq!(client.exit_of(1), ExitStatus::Code(0));
 }
 
-fn exit_codes_and_signals_are_told() {
+fn exit_codes_and_signals_are_reported() {
     let home = Home::new();
     let mut client = home.connect();
     for (id, script, status) in [

@@ -13,7 +13,7 @@ fn at(prompt: &str, path: &str, occurrence: u32) -> (String, String, u32) {
 }
 
 #[tokio::test]
-async fn the_same_question_in_a_pipeline_is_told_apart_whoever_asks_first() {
+async fn the_same_question_in_a_pipeline_is_distinguished_whoever_asks_first() {
     let body =
         "return await pipeline(['slow', 'fast'], (p, item) => agent(item), () => agent('same'))";
     let source = bare(body);

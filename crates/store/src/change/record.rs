@@ -1,4 +1,4 @@
-//! The SQL of what supervision keeps: one table for all lists, told apart by a word.
+//! The SQL of what supervision keeps: one table for all lists, distinguished by a word.
 
 use rookery_model::{Record, RecordKind, Words as _};
 use rusqlite::{Connection, params};

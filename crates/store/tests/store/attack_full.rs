@@ -44,7 +44,7 @@ fn refused_changes_are_forgotten_and_others_are_kept() {
     assert!(kept.wait_blocking().is_err() && also_refused.wait_blocking().is_err());
     assert!(store.is_failing());
     drop(full);
-    // Tickets may be told of the failure once more; the queue is empty when it is over.
+    // Tickets may be informed of the failure once more; the queue is empty when it is over.
     while store.queued() > 0 {
         let _ = store.commit(Batch::default()).wait_blocking();
     }

@@ -126,7 +126,7 @@ fn a_page_of_noise_costs_what_was_on_it() {
 }
 
 #[test]
-fn what_is_lost_is_told_and_numbers_do_not_come_back() {
+fn what_is_lost_is_reported_and_numbers_do_not_come_back() {
     let dir = scratch();
     grown(dir.path());
     let database = dir.path().join("rookery.db");

@@ -99,7 +99,7 @@ fn a_panicking_sink_does_not_end_the_store() {
 }
 
 #[test]
-fn while_saving_fails_tickets_are_told_and_nothing_is_lost() {
+fn while_saving_fails_tickets_fail_and_nothing_is_lost() {
     let dir = scratch();
     let options = Options { busy_timeout: Duration::ZERO, ..Options::default() };
     let (store, loaded) = Store::open_with(dir.path(), options).unwrap();
@@ -120,7 +120,7 @@ fn while_saving_fails_tickets_are_told_and_nothing_is_lost() {
     assert_eq!(numbers(&store), [1]);
     assert_eq!(store.tail(EventSeq::new(1)).unwrap().len(), 1);
     lock.release();
-    // This ticket may still be told of the failure; publication tells when saving worked.
+    // This ticket may still be informed of the failure; publication tells when saving worked.
     drop(commit(&mut next));
     let mut shown = Vec::new();
     while shown.len() < 4 {

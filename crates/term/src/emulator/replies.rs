@@ -5,7 +5,7 @@ use alacritty_terminal::vte::ansi::{Mode, NamedMode, NamedPrivateMode, PrivateMo
 
 use super::Emulator;
 
-/// Cell size in pixels that we report when no painter told us one.
+/// Cell size in pixels that we report when no painter reported one.
 const DEFAULT_CELL: (u16, u16) = (8, 16);
 
 impl Emulator {

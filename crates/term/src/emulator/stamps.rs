@@ -1,7 +1,7 @@
 //! When each row of the screen last changed, so that a viewer is sent only what is new to it.
 //!
 //! The hot path stores one number per run of text. What moves or clears many rows at once costs one
-//! number as well: a viewer that is told of too many rows compares them with what it has.
+//! number as well: a viewer that is informed of too many rows compares them with what it has.
 
 /// The sequence number of each row's last change, and what row numbers are worth.
 #[derive(Clone, Debug)]

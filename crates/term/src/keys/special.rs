@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn modifiers_are_told_from_other_keys() {
+    fn modifiers_are_distinguished_from_other_keys() {
         let modifiers = Special::ALL.iter().filter(|key| key.is_modifier()).count();
         assert_eq!(modifiers, 16);
         assert!(Special::CapsLock.is_modifier());

@@ -51,7 +51,7 @@ struct Segment {
     len: usize,
     origin: Range<usize>,
     /// `None` for original text. Pieces with the same number are parts of one replacement, whose
-    /// inside cannot be told apart in the original.
+    /// inside cannot be distinguished in the original.
     group: Option<usize>,
 }
 

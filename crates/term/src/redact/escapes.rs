@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_ended_is_told() {
+    fn what_has_not_ended_is_reported() {
         for (raw, is_complete) in [
             ("\x1b", false),
             ("\x1b[3", false),

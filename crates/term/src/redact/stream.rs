@@ -20,7 +20,7 @@ const LONGEST_CONTEXT: usize = 64 * 1024;
 /// How often the place to stop is moved back before as much as possible is held.
 const MOST_STEPS: usize = 64;
 
-/// Values with blanks that are not long enough yet to be told from harmless ones.
+/// Values with blanks that are not long enough yet to be distinguished from harmless ones.
 static OPEN_VALUE: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = concat!(
         r"(?i-u:",

@@ -13,7 +13,7 @@ fn asked(live: &mut Screen, bytes: &str) -> String {
 }
 
 #[test]
-fn colors_are_told_as_they_were_before_the_chunk() {
+fn colors_are_reported_as_they_were_before_the_chunk() {
     let mut live = screen(2, 10);
     let first = asked(&mut live, "\x1b]11;rgb:00/11/22\x07\x1b]11;?\x07");
     assert_eq!(first, "ESC]11;rgb:1616/1818/1d1d\x07");
@@ -30,7 +30,7 @@ fn a_question_cut_between_chunks_sees_what_was_set_before_its_last_chunk() {
 }
 
 #[test]
-fn several_palette_entries_are_told_one_after_the_other() {
+fn several_palette_entries_are_reported_one_after_the_other() {
     assert_eq!(
         replies("\x1b]4;1;?;300;?;232;?;2\x07"),
         "ESC]4;1;rgb:e0e0/6c6c/7575\x07ESC]4;232;rgb:0808/0808/0808\x07"
@@ -75,7 +75,7 @@ fn a_theme_moves_what_the_program_left_alone_and_is_told_where_wanted() {
 }
 
 #[test]
-fn sizes_are_told_in_band_where_wanted() {
+fn sizes_are_reported_in_band_where_wanted() {
     let mut live = screen(24, 80);
     let resize = |live: &mut Screen, rows, cols| {
         live.resize(ScreenSize::new(rows, cols), &NoTranscript, Duration::ZERO);

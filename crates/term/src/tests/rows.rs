@@ -32,7 +32,7 @@ fn numbers(rows: BTreeMap<u64, Row>) -> Vec<u64> {
 }
 
 #[test]
-fn only_touched_rows_are_told() {
+fn only_touched_rows_are_reported() {
     let mut screen = screen(4, 10);
     feed(&mut screen, "one\r\ntwo\r\nthree");
     let mark = screen.mark();

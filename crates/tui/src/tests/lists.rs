@@ -258,7 +258,7 @@ fn copy_mode_holds_what_is_shown() {
 }
 
 #[test]
-fn what_asks_elsewhere_is_told_at_the_edge_for_a_while() {
+fn what_asks_elsewhere_is_reported_at_the_edge_for_a_while() {
     let mut bench = Bench::new();
     let notice = Notice::New(NewNotice {
         id: 5,

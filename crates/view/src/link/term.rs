@@ -319,7 +319,7 @@ pub struct Ended {
 pub struct Owner {
     pub viewer: u64,
     pub name: String,
-    /// Whether it is the viewer that is told so.
+    /// Whether it is the viewer that is informed.
     pub mine: bool,
 }
 

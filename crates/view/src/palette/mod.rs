@@ -297,7 +297,7 @@ impl Palette {
         self.stack.pop().and_then(|shown| shown.revert()).into_iter().collect()
     }
 
-    /// Closes; previews are reverted and an asker is told.
+    /// Closes; previews are reverted and an asker is notified.
     pub fn dismiss(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         while let Some(shown) = self.stack.pop() {

@@ -527,7 +527,7 @@ fn a_refresh_of_themes_previews_only_if_the_selected_one_went_away() {
 }
 
 #[test]
-fn rows_that_share_an_id_are_told_apart_by_the_selection() {
+fn rows_that_share_an_id_are_distinguished_by_the_selection() {
     let mut palette = Palette::default();
     let twice = Answer { id: "a".to_owned(), title: "A".to_owned(), subtitle: None };
     palette.ask(&Question { items: vec![twice.clone(), twice], ..Question::default() });

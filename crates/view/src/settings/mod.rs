@@ -132,7 +132,7 @@ impl Settings {
         }
     }
 
-    /// Reads a file's text. A bad line is told and otherwise as if it were not there.
+    /// Reads a file's text. A bad line is reported and otherwise as if it were not there.
     pub fn parse(text: &str, platform: Platform) -> (Self, Vec<Warning>) {
         let mut settings = Self::new(platform);
         let mut warnings = Vec::new();

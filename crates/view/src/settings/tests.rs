@@ -95,7 +95,7 @@ fn font_sizes_are_clamped() {
 }
 
 #[test]
-fn bad_lines_are_told_with_their_numbers_and_change_nothing() {
+fn bad_lines_are_reported_with_their_numbers_and_change_nothing() {
     let (settings, warnings) = parse(
         "# fine\nfont-size = nan\ncopy-on-select = maybe\nno equals sign\n= value\n\
          keybind = alt+t = fly\nkeybind = alt+t\ncommand = label=x\nprovider = run=x\n\

@@ -53,7 +53,7 @@ fn a_theme_sets_its_keys_and_leaves_the_rest_to_the_default() {
 }
 
 #[test]
-fn bad_lines_are_told_and_passed_over() {
+fn bad_lines_are_reported_and_passed_over() {
     let text = "background = red\npalette = 256=#000000\npalette = #000000\n\
                 cursor-color = #12345\nforeground = #+12345\nnonsense\nbold-color = é\n";
     let (theme, warnings) = Theme::parse("bad", text);

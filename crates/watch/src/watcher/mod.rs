@@ -1,7 +1,7 @@
 //! The screen watcher: reads the screens of agents for dialogs, tells the world of them, and types
 //! what was decided, as long as the very dialog still stands there.
 //!
-//! It has a reader of its own for each adapter, so that what clients are told of an adapter (marks,
+//! It has a reader of its own for each adapter, so that what clients are informed of an adapter (marks,
 //! events, the dialog of the last classification) does not depend on it.
 
 mod reader;

@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_id_cannot_be_told_from_the_next_and_is_not_decided() {
+    fn what_has_no_id_cannot_be_distinguished_from_the_next_and_is_not_decided() {
         let seen = seen("waiting_for_permission", json!({})).unwrap();
         assert!(!seen.is_decidable);
         assert_eq!((seen.title.as_str(), seen.text.as_str()), ("Permission", "seen"));
     }
 
     #[test]
-    fn questions_are_told_and_idle_prompts_are_not() {
+    fn questions_are_reported_and_idle_prompts_are_not() {
         let question = json!({ "dialog_id": "1", "question": { "text": "Which?" } });
         let asked = seen("waiting_for_user_input", question).unwrap();
         assert_eq!((asked.text.as_str(), asked.is_decidable), ("Which?", false));

@@ -10,12 +10,12 @@ use rookery_face::driver::cx;
 use rookery_face::pages::attach::Attached;
 use rookery_view::link::{Image, Page, bound};
 
-use super::Brain;
+use super::Controller;
 
 /// Bytes of an image; in base64 three of them become four letters.
 const MOST: u64 = (bound::IMAGE_BYTES / 4 * 3) as u64;
 
-impl Brain {
+impl Controller {
     /// A file was dropped: an image goes with the message of a thread that is shown, of all else the path
     /// is typed as a shell reads it.
     pub(super) fn dropped(&mut self, path: &std::path::Path) {

@@ -6,10 +6,10 @@ use rookery_term::keys::{Key, KeyKind, KeyPress};
 use rookery_view::link;
 use rookery_view::scene::Preedit;
 
-use super::Brain;
+use super::Controller;
 use crate::Event;
 
-impl Brain {
+impl Controller {
     pub(super) async fn event(&mut self, event: Event) {
         if self.is_unseen && shows_life(&event) {
             self.visible(true).await;

@@ -41,7 +41,7 @@ const PASTES: usize = 4;
 /// What the window is told.
 pub(crate) type Orders = Arc<dyn Fn(Order) + Send + Sync>;
 
-pub(crate) struct Brain {
+pub(crate) struct Controller {
     options: Options,
     driver: Driver,
     own: Own,
@@ -62,27 +62,27 @@ pub(crate) struct Brain {
     is_shown: bool,
     toasts_until: Option<Instant>,
     /// Messages at the edge.
-    toasts: Vec<Told>,
+    toasts: Vec<ShownToast>,
     place: Place,
     /// The pixels that the daemon knows of.
     told: Option<Option<link::Pixels>>,
     /// The sidebar's width as the daemon said it last.
-    told_sidebar: Option<f32>,
+    sent_sidebar: Option<f32>,
     /// What it is to be told.
     resize: Option<link::Resize>,
 }
 
 /// A notice that is shown at the edge.
-struct Told {
+struct ShownToast {
     id: u64,
     toast: Toast,
     /// What it is about; a click goes there.
     page: Option<Page>,
 }
 
-impl Brain {
+impl Controller {
     /// Must be called inside a runtime.
-    pub(crate) fn new(options: Options, slot: Slot, orders: Orders) -> Brain {
+    pub(crate) fn new(options: Options, slot: Slot, orders: Orders) -> Controller {
         let open = Open {
             face: link::Face::Window,
             name: options.name.clone(),
@@ -102,7 +102,7 @@ impl Brain {
         };
         let mut app = App::new((100, 30), around);
         app.has_focus = false;
-        Brain {
+        Controller {
             driver: Driver::new(options.socket.clone(), open, app, options.start.clone()),
             own: Own {
                 // Nothing is drawn before there is a window.
@@ -125,7 +125,7 @@ impl Brain {
             toasts: Vec::new(),
             place: Place::default(),
             told: None,
-            told_sidebar: None,
+            sent_sidebar: None,
             resize: None,
             options,
         }
@@ -212,7 +212,7 @@ impl Brain {
     /// another one.
     fn follow_sidebar(&mut self) {
         let told = self.driver.face.mirror().scene().sidebar.as_ref().map(|it| it.width);
-        let before = std::mem::replace(&mut self.told_sidebar, told);
+        let before = std::mem::replace(&mut self.sent_sidebar, told);
         if before.is_some() && before != told {
             self.own.sidebar = None;
         }
@@ -261,7 +261,7 @@ impl Brain {
             _ => rookery_view::scene::Mood::Working,
         };
         let toast = Toast { title: line(&notice.title), body: line(&notice.body), mood };
-        self.toasts.push(Told { id: notice.id, toast, page: notice.page.clone() });
+        self.toasts.push(ShownToast { id: notice.id, toast, page: notice.page.clone() });
         let excess = self.toasts.len().saturating_sub(MOST_TOASTS);
         self.toasts.drain(..excess);
         self.show_toasts();

@@ -13,7 +13,7 @@ use rookery_view::scene::{Drop, Stage};
 use rookery_view::tile::Side;
 use serde_json::json;
 
-use super::{Brain, places};
+use super::{Controller, places};
 use crate::picture::Picture;
 use crate::{Press, Wheel};
 
@@ -51,7 +51,7 @@ impl Mouse {
     }
 }
 
-impl Brain {
+impl Controller {
     pub(super) fn button(&mut self, press: Press) {
         let Some(picture) = self.picture.clone() else { return };
         self.mouse.is_down = press.is_down;
@@ -223,7 +223,7 @@ impl Brain {
     }
 
     fn drop_project(&mut self, picture: &Picture, project: ProjectId, point: Point) {
-        let Some(before) = Brain::project_at(picture, point) else { return };
+        let Some(before) = Controller::project_at(picture, point) else { return };
         let all = picture.layout.sidebar.projects.iter().map(|place| place.id);
         let all: Vec<ProjectId> = all.collect();
         let (ahead, behind) = all.split_at(before.min(all.len()));
@@ -333,7 +333,7 @@ impl Brain {
             Some(Drag::Project(project, from, has_moved)) => {
                 if (point.y - from.y).abs() > SLACK || has_moved {
                     self.mouse.drag = Some(Drag::Project(project, from, true));
-                    self.own.drop = Brain::project_at(&picture, point).map(Drop::Project);
+                    self.own.drop = Controller::project_at(&picture, point).map(Drop::Project);
                     self.driver.is_dirty = true;
                 }
                 return;

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_beside_cells_are_told_apart() {
+    fn places_beside_cells_are_distinguished() {
         let point = |x, y| Point { x, y };
         assert_eq!(elsewhere(point(10.0, 10.0)), elsewhere(point(11.0, 11.0)));
         assert_ne!(elsewhere(point(10.0, 10.0)), elsewhere(point(40.0, 10.0)));

@@ -8,13 +8,13 @@ use rookery_term::mouse::MouseMods;
 use rookery_view::link::modes;
 use rookery_view::scene::layout::{Bar, Hit};
 
-use super::Brain;
+use super::Controller;
 use super::mouse::LINE;
 
 /// Rows and columns that one key pans by.
 const PAN: (i32, i32) = (1, 4);
 
-impl Brain {
+impl Controller {
     /// Keys that move what a question is about, where it has more than fits; and the first yes before its
     /// end was seen, which only shows that.
     pub(super) fn scrolls_question(&mut self, press: &KeyPress) -> bool {

@@ -243,7 +243,7 @@ impl UnixEndpoint {
     }
 
     /// The next connection of this user. Others are closed at once; those over the limit, and those that come when
-    /// there are hardly any descriptors left, are told so first.
+    /// there are hardly any descriptors left, are informed first.
     ///
     /// # Errors
     /// Only if the listener itself is broken.

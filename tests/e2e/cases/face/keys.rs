@@ -225,7 +225,7 @@ fn a_size_is_taken() {
 }
 
 #[test]
-fn after_the_prefix_an_unknown_key_is_told_and_sent_nowhere() {
+fn after_the_prefix_an_unknown_key_is_reported_and_sent_nowhere() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let (face, ids) = with_tabs(&daemon, &client, 1);

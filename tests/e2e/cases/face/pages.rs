@@ -233,7 +233,7 @@ fn run_in(daemon: &TestDaemon, dir: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn a_review_is_commented_and_the_agent_is_told() {
+fn a_review_is_commented_and_the_agent_is_notified() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let repo = repository(&daemon);

@@ -138,7 +138,7 @@ fn small_faces_show_what_waits_and_decide() {
 }
 
 #[test]
-fn without_colors_every_mood_is_told_by_its_sign() {
+fn without_colors_every_mood_is_shown_by_its_sign() {
     let daemon = TestDaemon::start();
     let client = daemon.client();
     let states = [("running", '~'), ("needs_input", '?'), ("idle", '+')];

@@ -18,7 +18,7 @@ fn goodbye(link: &mut Link) -> Value {
 }
 
 #[test]
-fn a_clean_stop_and_a_restart_are_told_apart() {
+fn a_clean_stop_and_a_restart_are_distinguished() {
     let daemon = TestDaemon::start();
     terminal(&daemon, "cat");
     let mut link = Link::open(&daemon, json!({}));

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_told() {
+    fn only_what_is_new_is_reported() {
         let talk = [user("a"), agent("A"), user("b"), agent("B"), user("c")];
         let heard = last_words(&talk[..3]);
         assert_eq!(texts(news(&talk, &heard)), Some(vec!["c".into()]));

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_thoughts_are_told_apart() {
+    fn texts_and_thoughts_are_distinguished() {
         let mut other = chunk("agent_message_chunk", "c");
         other["messageId"] = json!("2");
         let (translator, events) = translated(&[
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_diffs_and_raw_outputs_are_told() {
+    fn failures_diffs_and_raw_outputs_are_reported() {
         let (_, events) = translated(&[
             json!({ "sessionUpdate": "tool_call", "toolCallId": "e", "title": "Edit", "kind": "edit",
                 "status": "failed", "locations": [{ "path": "/w/a.rs" }],

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::providers::catalog;
 
-/// How long an answer may be unless told otherwise, without and with thoughts.
+/// How long an answer may be by default, without and with thoughts.
 const MAX_TOKENS: u64 = 8_192;
 const MAX_TOKENS_THINKING: u64 = 32_000;
 
@@ -70,7 +70,7 @@ fn insert_adaptive(
     max_tokens: Option<u64>,
     is_forced: bool,
 ) {
-    // These think unless told otherwise, so that even without an effort there must be room for it.
+    // These think by default, so that even without an effort there must be room for it.
     body.insert("max_tokens".into(), json!(max_tokens.unwrap_or(MAX_TOKENS_THINKING)));
     let Some(effort) = effort else { return };
     let adapted =

@@ -1,4 +1,4 @@
-//! How far the scripts have come of threads that were told to become shorter: that may take the
+//! How far the scripts have come of threads that were asked to become shorter: that may take the
 //! script out of the conversation, and a call that failed leaves nothing there.
 
 use std::collections::HashMap;

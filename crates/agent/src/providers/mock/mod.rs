@@ -26,7 +26,7 @@ use crate::provider::{
     Provider, Stop,
 };
 
-/// What it says unless told otherwise, piece by piece.
+/// What it says by default, piece by piece.
 const DEFAULT_REPLY: [&str; 3] = ["hello", " from", " roder"];
 
 /// Whether a prompt is written for the mock: it has a script, or a word that makes it do something.

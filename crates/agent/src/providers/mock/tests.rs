@@ -246,7 +246,7 @@ async fn pieces_take_their_time() {
 }
 
 #[tokio::test]
-async fn scripts_that_cannot_be_read_are_told() {
+async fn scripts_that_cannot_be_read_are_reported() {
     for script in ["", "{", "[{\"text\":1}]", "{\"text\":\"x\"}", "[1]"] {
         let text = lines(vec![user(&format!("MOCK_SCRIPT:{script}"))]).await;
         assert!(text.starts_with("failed Rejected: mock script "), "{script}: {text}");

@@ -205,7 +205,7 @@ fn check_events(lines: &[Value], expected: Expect) {
 }
 
 #[test]
-fn a_whole_answer_is_told_once() {
+fn a_whole_answer_is_reported_once() {
     check_events(
         &[
             json!({"type": "response.created", "response": {"id": "r"}}),
@@ -243,7 +243,7 @@ fn a_whole_answer_is_told_once() {
 }
 
 #[test]
-fn an_answer_without_pieces_is_told_from_its_end() {
+fn an_answer_without_pieces_is_reported_from_its_end() {
     check_events(
         &[json!({"type": "response.completed", "response": {"output": [
             {"type": "reasoning", "id": "rs", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm"}]},
@@ -324,7 +324,7 @@ fn a_search_of_the_web_is_shown() {
 }
 
 #[test]
-fn a_refusal_is_told_and_named() {
+fn a_refusal_is_reported_and_named() {
     check_events(
         &[
             json!({"type": "response.refusal.delta", "item_id": "m", "delta": "No."}),

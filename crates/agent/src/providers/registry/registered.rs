@@ -14,7 +14,7 @@ use crate::providers::openai_chat::OpenaiChat;
 use crate::providers::openai_responses::OpenaiResponses;
 use crate::providers::settings::{Environment, Kind, Settings, idle_timeout, variable_part};
 
-/// What OpenRouter is told about us by default.
+/// What OpenRouter receives about us by default.
 const REFERER: &str = "http://localhost";
 const TITLE: &str = "Rookery";
 

@@ -207,7 +207,7 @@ impl Session {
     }
 
     async fn has_ended(&self) -> bool {
-        // Nothing is after the last byte, so only the end is told.
+        // Nothing is after the last byte, so only the end is reported.
         let output = self.process.output(u64::MAX, Duration::ZERO).await;
         output.is_ok_and(|output| output.ended.is_some())
     }

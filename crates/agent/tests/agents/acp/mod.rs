@@ -30,14 +30,14 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     threads_have_programs_of_their_own,
     a_tool_runs_when_it_may,
     a_tool_does_not_run_when_it_may_not,
-    reasons_to_stop_are_told,
+    reasons_to_stop_are_reported,
     garbage_is_left_out,
     nothing_is_lost_when_much_is_said,
-    an_error_is_told_and_the_program_kept,
-    a_crash_is_told_without_keys,
-    a_program_that_is_not_there_is_told,
-    a_program_that_does_not_start_is_told,
-    a_login_is_told,
+    an_error_is_reported_and_the_program_kept,
+    a_crash_is_reported_without_keys,
+    a_program_that_is_not_there_is_reported,
+    a_program_that_does_not_start_is_reported,
+    a_login_is_reported,
     giving_up_reaches_the_program,
     a_program_that_does_not_stop_is_killed_with_its_children,
     silence_ends_it,
@@ -210,7 +210,7 @@ async fn a_tool_does_not_run_when_it_may_not() {
     assert_eq!(tool.output.as_deref(), Some("chose no"));
 }
 
-async fn reasons_to_stop_are_told() {
+async fn reasons_to_stop_are_reported() {
     let agent = agent(&[]);
     let other = |word: &str| Stop::Other(word.to_owned());
     let stops = [Stop::Length, Stop::Refusal, other("max_turn_requests"), other("cancelled")];
@@ -239,7 +239,7 @@ fn failure(end: ModelEvent) -> (String, FailureKind) {
     }
 }
 
-async fn an_error_is_told_and_the_program_kept() {
+async fn an_error_is_reported_and_the_program_kept() {
     let agent = agent(&[]);
     let (before, kept, _) = whole(&agent, &[user("who")]).await;
     let talk = [user("who"), said(&before, kept), user("error")];
@@ -252,7 +252,7 @@ async fn an_error_is_told_and_the_program_kept() {
     assert_eq!(before.split(' ').next(), after.split(' ').next());
 }
 
-async fn a_crash_is_told_without_keys() {
+async fn a_crash_is_reported_without_keys() {
     let agent = agent(&[("KEY", "sk-secret")]);
     let (text, _, end) = whole(&agent, &[user("crash")]).await;
     assert_eq!(text, "about to");
@@ -265,7 +265,7 @@ async fn a_crash_is_told_without_keys() {
     assert_eq!((text.as_str(), end), ("again", done()), "the next turn starts another one");
 }
 
-async fn a_program_that_is_not_there_is_told() {
+async fn a_program_that_is_not_there_is_reported() {
     let options = RegistryOptions {
         client: rookery_host::http::Client::new(),
         environment: Arc::new(|_| None),
@@ -290,13 +290,13 @@ async fn a_program_that_is_not_there_is_told() {
     }
 }
 
-async fn a_program_that_does_not_start_is_told() {
+async fn a_program_that_does_not_start_is_reported() {
     let agent = agent(&[("REFUSE", "1")]);
     let (message, _) = failure(whole(&agent, &[user("x")]).await.2);
     assert_eq!(message, "small: the agent ended with status 3 when it was greeted: no node here");
 }
 
-async fn a_login_is_told() {
+async fn a_login_is_reported() {
     let agent = agent(&[("WANT_LOGIN", "1")]);
     let (message, kind) = failure(whole(&agent, &[user("x")]).await.2);
     assert_eq!(kind, FailureKind::Auth);

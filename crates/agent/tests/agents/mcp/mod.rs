@@ -30,14 +30,14 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     tools_are_always_allowed_by_the_names_of_their_server,
     a_call_comes_back,
     results_of_all_sorts_come_back,
-    what_goes_wrong_is_told,
+    what_goes_wrong_is_reported,
     a_call_is_bounded_in_time_and_can_be_given_up,
     a_program_that_crashed_is_started_again,
-    a_program_that_does_not_start_is_told_without_keys,
+    a_program_that_does_not_start_is_reported_without_keys,
     a_slow_program_is_tried_again,
     tools_that_change_are_listed_again,
     programs_end_with_their_owner,
-    wrong_settings_are_told,
+    wrong_settings_are_reported,
     a_page_has_tools_too,
     a_page_that_comes_back_is_found_again,
 ];
@@ -135,7 +135,7 @@ async fn results_of_all_sorts_come_back() {
     assert!(big.text.len() < (1 << 20) + 100 && big.text.ends_with("bytes]"));
 }
 
-async fn what_goes_wrong_is_told() {
+async fn what_goes_wrong_is_reported() {
     let servers = ready(program(&[])).await;
     assert_eq!(call(&servers, "fail", json!({})).await, ToolOutput::error("it did not work"));
     let refused = call(&servers, "refuse", json!({})).await;
@@ -173,7 +173,7 @@ async fn a_program_that_crashed_is_started_again() {
     gone(before.parse().unwrap()).await;
 }
 
-async fn a_program_that_does_not_start_is_told_without_keys() {
+async fn a_program_that_does_not_start_is_reported_without_keys() {
     let servers = begin(program(&[("REFUSE", "1"), ("KEY", "sk-secret")]));
     until(&servers, |servers| matches!(state(servers), McpState::Failed(_))).await;
     let wanted = "it ended with status 3: no such library, key ***";
@@ -212,7 +212,7 @@ async fn programs_end_with_their_owner() {
     gone(pid).await;
 }
 
-async fn wrong_settings_are_told() {
+async fn wrong_settings_are_reported() {
     let servers = begin(McpServerSettings::default());
     let words = "its setting names neither a command nor a url";
     assert_eq!(state(&servers), McpState::Failed(words.into()));

@@ -14,7 +14,7 @@ pub(super) enum Standing {
     Works,
     Waits,
     Completed,
-    /// It cannot go on by itself, and can be told to.
+    /// It cannot go on by itself, and can be asked to.
     Failed,
     Stopped,
 }

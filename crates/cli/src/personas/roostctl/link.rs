@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_server_refuses_is_told_on_one_line() {
+    async fn what_the_server_refuses_is_reported_on_one_line() {
         let mut link = Fake::link(vec![Step::refuse("identify", "not-found", "no\\ntab\\u001b 3")]);
         let trouble = link.call(identify()).await.unwrap_err();
         assert!(trouble.is(Code::NotFound) && !trouble.is(Code::UnknownOp));

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_told_in_full() {
+    fn directories_are_reported_in_full() {
         assert_eq!(directory(None).unwrap(), "");
         assert_eq!(directory(Some(Path::new(""))).unwrap(), "");
         assert_eq!(directory(Some(Path::new("/x"))).unwrap(), "/x");

@@ -7,7 +7,7 @@ use crate::children::{TraceContent, TracePage, TracePlace};
 use crate::log::{ItemChange, NoticeBody, TraceChange};
 use crate::threads::tests::{is_idle, sketch};
 
-/// What is told of traces and of the parent's tool, in short.
+/// What is reported of traces and of the parent's tool, in short.
 fn brief(body: &NoticeBody, parent_tool: &str) -> Option<String> {
     match body {
         NoticeBody::Trace(TraceChange::Created(summary)) => {
@@ -51,7 +51,7 @@ async fn traced(core: &Core, thread: ThreadId) -> (Turn, TraceId) {
 }
 
 #[tokio::test]
-async fn a_trace_is_told_in_order_and_before_the_tool_that_it_is_about() {
+async fn a_trace_is_reported_in_order_and_before_the_tool_that_it_is_about() {
     let home = tempfile::tempdir().unwrap();
     let core = core_in(home.path()).await;
     let thread = thread_in(&core, home.path()).await;

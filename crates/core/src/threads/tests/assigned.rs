@@ -130,7 +130,7 @@ async fn a_turn_goes_on_without_a_message() {
     assert_eq!(busy.kind(), ErrorKind::Conflict);
     core.threads().interrupt(id, None).unwrap();
     core.threads().turn_ended(id, turn.id).await;
-    // The agent spoke last, so that it is told to go on; the mock takes that for a word of the user.
+    // The agent spoke last, so that it is asked to go on; the mock takes that for a word of the user.
     let gone_on = run(&core, id, continued()).await;
     assert_eq!((gone_on.status, gone_on.calls.len()), (TurnStatus::Completed, 1));
     let after = core.threads().read(id).await.unwrap();

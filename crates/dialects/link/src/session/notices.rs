@@ -12,11 +12,11 @@ use super::scene::{title_of, waits};
 use crate::ids::millis;
 use crate::make;
 
-/// What a viewer was told of.
+/// What a viewer was sent.
 pub(super) struct Notices {
     /// The newest item that was there when it came; older ones are no news.
     since: u64,
-    /// Items that it was told of, or was looking at, and that are still there.
+    /// Items that it was sent, or was looking at, and that are still there.
     known: BTreeSet<u64>,
     told: BTreeSet<u64>,
     refusals: u64,

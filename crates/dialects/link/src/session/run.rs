@@ -185,7 +185,7 @@ impl Runner {
     fn follow_thread(&mut self) {
         let (open, new) = self.session.look(|state| (state.thread, state.opening.take()));
         if let Some(mut new) = new {
-            // What was told of it as it was open before may come after the reply that opened it again.
+            // What was reported of it as it was open before may come after the reply that opened it again.
             if self.open.as_ref().is_some_and(|open| open.id() == new.id()) {
                 new.resend();
             }

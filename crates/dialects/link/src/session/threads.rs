@@ -129,7 +129,7 @@ impl Feed {
                     }
                     shows_around |= matches!(body, NoticeBody::Thread(_) | NoticeBody::Turn(_));
                 }
-                // Whatever came to its end since then is told of; what goes on may have grown.
+                // Whatever came to its end since then is reported; what goes on may have grown.
                 News::DeltasMissed(_) => self.due.extend(self.thread.in_progress()),
                 News::EventsMissed(_) | News::Event(_) => {}
             }

@@ -119,9 +119,9 @@ impl ThreadNotifier {
             }
             // A child agent is a thread of its own, whose news are told.
             NoticeBody::Trace(_) => return None,
-            // Runners are this machine's own business; no thread is told of them here.
+            // Runners are this machine's own business; no thread is informed of them here.
             NoticeBody::Runner(_) => return None,
-            // This dialect knows no teams; what their members do is told of their threads.
+            // This dialect knows no teams; what their members do is reported of their threads.
             NoticeBody::Team(_) => return None,
             NoticeBody::Settings(SettingsChange::Providers) => ThreadNews::ProvidersChanged {},
             NoticeBody::Settings(SettingsChange::Other) => ThreadNews::SettingsChanged {},

@@ -73,7 +73,7 @@ pub struct Model {
     /// How many tokens it takes, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// How much it can be told to think.
+    /// How much it can be asked to think.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<String>,
     /// How much it thinks if it is not told.

@@ -54,7 +54,7 @@ words! {
     Source of Source {
         /// A thread of ours, or the daemon itself.
         Protocol,
-        /// An agent or a hook that told us.
+        /// An agent or a hook that reported it.
         Report,
         /// A screen that was read.
         Screen,

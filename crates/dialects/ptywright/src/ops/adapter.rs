@@ -64,7 +64,7 @@ impl At {
     }
 
     /// What the plugin makes of a session. `since` is the last event that the caller knows of; who
-    /// does not say so gets what this connection was not told yet.
+    /// does not say so gets what this connection has not received yet.
     async fn classify(
         &self,
         cx: &Cx,

@@ -18,7 +18,6 @@ struct Pending {
     cancel: oneshot::Sender<()>,
 }
 
-/// What a wait is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WaitTarget {
     Adapter(String),

@@ -29,7 +29,7 @@ pub(crate) async fn initialize(
         reasoning_methods: capabilities.reasoning_methods.unwrap_or(false),
     });
     cx.follow();
-    // One that may not bring its mode is told so when it starts something.
+    // One that may not bring its mode is informed when it starts something.
     let _ = cx.bring_mode().await;
     let choice = cx.choice();
     let cwd = cx.cwd().to_string_lossy().into_owned();

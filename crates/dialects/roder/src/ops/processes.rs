@@ -19,7 +19,7 @@ use crate::wire::process::{
     ProcessesUpdated,
 };
 
-/// How much of a process's output is shown unless told.
+/// How much of a process's output is shown by default.
 const OUTPUT: u64 = 16 << 10;
 
 pub(crate) async fn list(

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_is_told_in_words() {
+    fn a_switch_is_reported_in_words() {
         let choice = |model: &str, reasoning: Option<&str>| model::Choice {
             provider: "p".to_owned(),
             model: model.to_owned(),

@@ -17,7 +17,7 @@ use crate::wire::thread::{
     ThreadListResult, ThreadReadParams, ThreadReadResult, ThreadStartParams, ThreadStartResult,
 };
 
-/// Threads on a page unless told, and at most.
+/// Threads on a page by default, and at most.
 const PAGE: usize = 50;
 const LARGEST_PAGE: u32 = 500;
 /// Decisions that are shown with a thread.
@@ -220,7 +220,7 @@ fn lifecycle(seen: &rookery_core::ThreadView) -> LifecycleLog {
     LifecycleLog { records: records.collect(), corrupt_record_count: seen.unreadable }
 }
 
-/// Turns of a page of history unless told.
+/// Turns of a page of history by default.
 const HISTORY_PAGE: usize = 20;
 
 pub(crate) async fn history(

@@ -160,7 +160,7 @@ async fn selecting_and_configuring_answer_as_promised() {
 }
 
 #[tokio::test]
-async fn modes_are_told_in_the_words_they_were_set_by() {
+async fn modes_are_reported_in_the_words_they_were_set_by() {
     let world = World::start(|_, _| {}).await;
     let client = world.connect();
     let mut told = client.notifications().unwrap();

@@ -120,7 +120,7 @@ pub struct Model {
     /// Its name for people.
     pub name: String,
     pub model_provider: String,
-    /// How hard it thinks unless told.
+    /// How hard it thinks by default.
     #[serde(default)]
     pub default_reasoning_effort: Option<String>,
     /// How hard it can think.

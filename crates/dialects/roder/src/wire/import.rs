@@ -218,7 +218,7 @@ pub struct ImportFailed {
     pub timestamp: String,
 }
 
-/// The names of what is told of imports.
+/// The names of what is reported of imports.
 pub mod name {
     /// Carries an [`ImportsDetected`](super::ImportsDetected).
     pub const DETECTED: &str = "workflow/importsDetected";

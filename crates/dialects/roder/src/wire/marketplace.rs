@@ -452,7 +452,7 @@ pub struct PluginChanged {
     pub timestamp: String,
 }
 
-/// The names of what is told of marketplaces and plugins.
+/// The names of what is reported of marketplaces and plugins.
 pub mod name {
     /// Carries a [`MarketplaceUpdated`](super::MarketplaceUpdated).
     pub const UPDATED: &str = "marketplaces/updated";

@@ -368,7 +368,7 @@ pub struct MediaPreviewReady {
     pub timestamp: String,
 }
 
-/// The names of what is told of artifacts.
+/// The names of what is reported of artifacts.
 pub mod name {
     /// Carries a [`MediaArtifactCreated`](super::MediaArtifactCreated).
     pub const CREATED: &str = "media/artifactCreated";

@@ -1,4 +1,4 @@
-//! Memories: what is to be known in other threads as well. Results are in camelCase; what is told of them
+//! Memories: what is to be known in other threads as well. Results are in camelCase; what is reported of them
 //! is written in both spellings, see [`DeepDual`](super::dual::DeepDual).
 
 use std::borrow::Cow;
@@ -349,7 +349,7 @@ pub struct MemoryObservationRecorded {
     pub timestamp: String,
 }
 
-/// The names of what is told of memories.
+/// The names of what is reported of memories.
 pub mod name {
     /// Carries a [`MemorySaved`](super::MemorySaved).
     pub const SAVED: &str = "memory/saved";

@@ -100,7 +100,7 @@ pub struct ProviderModel {
     /// How many tokens it takes.
     #[serde(default)]
     pub context_window: Option<u64>,
-    /// How hard it thinks unless told.
+    /// How hard it thinks by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_reasoning: Option<String>,
     /// How hard it can think.

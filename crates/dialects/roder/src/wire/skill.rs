@@ -102,7 +102,7 @@ pub struct SkillDescriptor {
     pub name: String,
     pub canonical_path: String,
     pub source: SkillSource,
-    /// Always `global`: a skill that is enabled is told to the model.
+    /// Always `global`: a skill that is enabled is sent to the model.
     pub exposure: String,
     /// `enabled` or `disabled`.
     pub activation: String,

@@ -1,4 +1,4 @@
-//! Teams: members, their mailbox and tasks, and what is told of them.
+//! Teams: members, their mailbox and tasks, and what is reported of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_has_changed_is_told_by_its_details() {
+    fn what_a_call_has_changed_is_reported_by_its_details() {
         let line = |kind: &str, text: &str| json!({ "kind": kind, "text": text });
         let details = json!({ "hunks": [
             { "path": "x", "fileOp": "modify", "oldStart": 1, "newStart": 1,

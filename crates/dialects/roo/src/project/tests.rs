@@ -520,7 +520,7 @@ fn a_subtask_hands_its_result_back_and_asks_nothing() {
 }
 
 #[test]
-fn counts_are_told_at_once_and_then_seldom() {
+fn counts_are_reported_at_once_and_then_seldom() {
     let mut bench = Bench::begun();
     bench.call_ends(10, 1);
     assert_eq!(bench.said(), ["u say:api_req_started", "taskTokenUsageUpdated"]);
@@ -538,7 +538,7 @@ fn counts_are_told_at_once_and_then_seldom() {
 }
 
 #[test]
-fn closing_is_told_once_and_the_end_of_the_turn_is_no_news() {
+fn closing_is_reported_once_and_the_end_of_the_turn_is_no_news() {
     let mut bench = Bench::begun();
     bench.task.close(bench.now);
     bench.ends(TurnStatus::Interrupted, None);
@@ -577,7 +577,7 @@ fn many_small_pieces_are_told_together() {
 }
 
 #[test]
-fn a_stored_thread_has_the_messages_that_were_told() {
+fn a_stored_thread_has_the_messages_that_were_reported() {
     let mut bench = Bench::begun();
     bench.says(&["Hello"]);
     bench.call_ends(10, 2);

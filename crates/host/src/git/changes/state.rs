@@ -1,5 +1,5 @@
 //! What a work tree contains where it is not what was last committed: contents by their hashes, so that
-//! two moments can be told apart however little was written between them.
+//! two moments can be distinguished however little was written between them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read as _;

@@ -248,7 +248,7 @@ async fn links_and_submodules_are_listed_and_not_followed() {
 }
 
 #[tokio::test]
-async fn binaries_white_space_and_conflicts_are_told_apart() {
+async fn binaries_white_space_and_conflicts_are_distinguished() {
     let place = Place::new().await;
     place.write("kept", b"one\0\n");
     let read = patch(&place, "kept").await;

@@ -161,7 +161,7 @@ fn what_changes_after_it_was_saved_stops_a_restore() {
 }
 
 #[tokio::test]
-async fn what_changed_is_told_as_git_sees_it() {
+async fn what_changed_is_reported_as_git_sees_it() {
     let place = nasty().await;
     let captured = checkpoint(&place, "one").await;
     let letter = |name: &str| {

@@ -8,7 +8,7 @@ const TOKEN: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
 /// Where new worktrees lie, below the top of the checkout that they are made from.
 pub(super) const PLACE: &str = ".idx0/worktrees";
-/// What git is told to ignore for it.
+/// What git has to ignore for it.
 pub(super) const EXCLUDED: &str = ".idx0/";
 
 /// A text as a part of a name: lower-case letters and digits, everything else one dash.

@@ -77,7 +77,7 @@ fn keys_are_read_as_people_name_them() {
 }
 
 #[test]
-fn mouse_focus_paste_and_answers_are_told_apart() {
+fn mouse_focus_paste_and_answers_are_distinguished() {
     let event =
         |kind, button, mods| Input::Mouse(MouseEvent { kind, button, col: 4, row: 2, mods });
     let none = MouseMods::default();

@@ -77,7 +77,7 @@ impl<'a> TermNow<'a> {
 pub(super) struct Sent {
     known: Option<Known>,
     table: Table,
-    /// Whether the table was given up and the viewer must be told so.
+    /// Whether the table was given up and the viewer must be informed.
     reset: bool,
     is_behind: bool,
 }

@@ -1,4 +1,4 @@
-//! Providers: scripts that fill a palette. How one is run, what it is told, what its output means.
+//! Providers: scripts that fill a palette. How one is run, its instructions, what its output means.
 //!
 //! The caller bounds time and output; here is only what goes in and what comes out.
 

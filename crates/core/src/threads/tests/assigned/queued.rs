@@ -15,7 +15,7 @@ fn is_called(body: &NoticeBody) -> bool {
     matches!(body, NoticeBody::Turn(TurnChange::CallStarted(..)))
 }
 
-/// The lists of waiting messages that were told of, up to the one that is empty.
+/// The lists of waiting messages that were reported, up to the one that is empty.
 async fn lists(reader: &mut Subscription) -> Vec<Vec<String>> {
     let mut lists = Vec::new();
     loop {

@@ -3,7 +3,7 @@
 use super::raw::{Lines, script};
 use super::*;
 
-/// What was told of hunks and of reviews.
+/// What was reported of hunks and of reviews.
 fn methods(told: &[Value]) -> Vec<&str> {
     let names = told.iter().filter_map(|one| one["method"].as_str());
     names.filter(|name| name.starts_with("hunk/") || name.starts_with("plan/")).collect()
@@ -19,7 +19,7 @@ fn slow_command(world: &World) {
 }
 
 #[tokio::test]
-async fn what_a_request_changes_is_told_before_its_reply_while_another_reply_waits() {
+async fn what_a_request_changes_is_reported_before_its_reply_while_another_reply_waits() {
     let world = World::start(|agent, _| agent.settings.commands.allow_shell_includes = true).await;
     slow_command(&world);
     let mut client = Lines::to(&world);

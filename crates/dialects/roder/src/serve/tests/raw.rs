@@ -62,7 +62,7 @@ impl Lines {
         }
     }
 
-    /// Runs a turn to its end and gives what was told of it.
+    /// Runs a turn to its end and gives what was reported of it.
     pub(super) async fn turn(&mut self, thread: &str, prompt: &str) -> Vec<Value> {
         let begun = self.call("turn/start", json!({ "threadId": thread, "prompt": prompt })).await;
         assert!(begun["result"]["turnId"].is_string(), "{begun}");

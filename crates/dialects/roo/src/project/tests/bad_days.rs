@@ -210,7 +210,7 @@ fn a_denial_is_read_again_as_a_denial() {
 }
 
 #[test]
-fn of_a_closed_task_nothing_is_told_until_it_works_again() {
+fn of_a_closed_task_nothing_is_reported_until_it_works_again() {
     let mut bench = Bench::begun();
     bench.task.close(bench.now);
     assert_eq!(bench.said(), ["taskUnfocused", "taskAborted"]);
