@@ -59,7 +59,8 @@ pub struct Driver {
 
 impl Driver {
     /// Connects. Must be called inside a runtime.
-    pub fn new(socket: PathBuf, open: Open, app: App, start: Start) -> Driver {
+    pub fn new(socket: PathBuf, open: Open, mut app: App, start: Start) -> Driver {
+        app.around.name.clone_from(&open.name);
         Driver {
             app,
             face: Face::new(socket, open),

@@ -167,6 +167,8 @@ pub struct ReviewComment {
     pub line: Option<u32>,
     /// The comment.
     pub text: String,
+    /// Who made it; empty if that is not known.
+    pub by: String,
     /// When it was made.
     pub at: Timestamp,
     /// Whether it was delivered to the agent.

@@ -53,7 +53,12 @@ pub(crate) fn lines(patch: &str, comments: &[ReviewComment]) -> Vec<Line> {
 /// A comment, its further lines indented as its first.
 fn comment_lines(comment: &ReviewComment, start: &str) -> Vec<Line> {
     let blank = " ".repeat(start.chars().count());
-    let text = safe::text(&comment.text);
+    // Those made by commands are the person's own.
+    let by = match &*comment.by {
+        "" | "rookery" => String::new(),
+        by => format!("{by}: "),
+    };
+    let text = safe::text(&format!("{by}{}", comment.text));
     let mut lines: Vec<Line> = text
         .lines()
         .enumerate()
@@ -135,7 +140,7 @@ mod tests {
 
     fn comments() -> Vec<ReviewComment> {
         serde_json::from_value(json!([
-            {"path": "x", "line": 2, "text": "why?\nreally", "at": "", "delivered": true},
+            {"path": "x", "line": 2, "text": "why?\nreally", "by": "pts/3", "at": "", "delivered": true},
             {"path": "y", "line": 1, "text": "no", "at": "", "delivered": false},
             {"path": "x", "line": 99, "text": "gone", "at": "", "delivered": false},
             {"text": "good\u{1b}[2J", "at": "", "delivered": false},
@@ -154,7 +159,7 @@ mod tests {
              one
             -two
             +2\u{1b}[2J
-                ▸ why?
+                ▸ pts/3: why?
                   really  (delivered)
              three
             diff --git a/y b/y

@@ -118,9 +118,14 @@ impl Reviews {
     ///
     /// # Errors
     /// If there is no such review, it has too many comments, or they cannot be kept.
-    pub async fn comment(&self, id: ReviewId, comments: Vec<NewComment>) -> Result<Review> {
+    pub async fn comment(
+        &self,
+        id: ReviewId,
+        comments: Vec<NewComment>,
+        by: &str,
+    ) -> Result<Review> {
         if let Some(plan) = self.get(id)?.plan {
-            return self.comment_on_plan(id, &plan, comments).await;
+            return self.comment_on_plan(id, &plan, comments, by).await;
         }
         self.core
             .transact_durably(|tx| {
@@ -132,7 +137,8 @@ impl Reviews {
                 let at = clock::wall();
                 review.comments.extend(comments.into_iter().map(|comment| {
                     let NewComment { path, line, text } = comment;
-                    ReviewComment { path, line, text, at, is_delivered: false, anchor: None }
+                    let by = by.to_owned();
+                    ReviewComment { path, line, text, by, at, is_delivered: false, anchor: None }
                 }));
                 tx.keep(Record::Review(review.clone()));
                 tx.emit(Event::ReviewChanged(Box::new(review.clone())));
@@ -167,13 +173,14 @@ impl Reviews {
         id: ReviewId,
         plan: &ReviewedPlan,
         comments: Vec<NewComment>,
+        by: &str,
     ) -> Result<Review> {
         for NewComment { path, line, text } in comments {
             let anchor = match path {
                 Some(path) => PlanAnchor::File { path, first: line, last: line },
                 None => PlanAnchor::Whole,
             };
-            self.comment_plan(plan.thread, &plan.key, anchor, text).await?;
+            self.comment_plan(plan.thread, &plan.key, anchor, text, by).await?;
         }
         self.get(id)
     }

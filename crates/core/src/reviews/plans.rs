@@ -63,6 +63,7 @@ impl Reviews {
         key: &PlanKey,
         anchor: PlanAnchor,
         body: String,
+        by: &str,
     ) -> Result<(Review, usize)> {
         if body.trim().is_empty() {
             return Err(Error::invalid("body", "body must not be empty"));
@@ -83,8 +84,15 @@ impl Reviews {
                 };
                 let is_delivered = tx.message_agent(&mut review.plan, words);
                 let at = clock::wall();
-                let anchor = Some(anchor);
-                let comment = ReviewComment { path, line, text: body, at, is_delivered, anchor };
+                let comment = ReviewComment {
+                    path,
+                    line,
+                    text: body,
+                    by: by.to_owned(),
+                    at,
+                    is_delivered,
+                    anchor: Some(anchor),
+                };
                 review.head.comments.push(comment.clone());
                 let index = review.head.comments.len() - 1;
                 let of = tx.keep_plan(&mut review);

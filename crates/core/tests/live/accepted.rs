@@ -237,7 +237,7 @@ async fn a_delivery_that_may_have_arrived_is_reported() {
     let new = NewReview { place: session.into(), checkpoint: None, summary, differences };
     let review = world.core.reviews().request(new).await.unwrap();
     let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
-    world.core.reviews().comment(review.id, vec![line]).await.unwrap();
+    world.core.reviews().comment(review.id, vec![line], "idx0").await.unwrap();
     let work = vec![AcceptedWork::Delivery(review.id)];
     let world = World::resume(world.pause().await, work).await;
     until(&world, || has_item(&world, "Review not delivered")).await;

@@ -252,8 +252,9 @@ async fn a_review_is_asked_changed_and_approved() {
     set(ReviewStatus::Deferred).await.unwrap();
     assert_eq!(titles(&world.core.queue().list()), ["Review requested", "Review deferred"]);
     let line = NewComment { path: Some("a.rs".into()), line: Some(3), text: "why?".into() };
-    let commented = world.core.reviews().comment(review.id, vec![line]).await.unwrap();
+    let commented = world.core.reviews().comment(review.id, vec![line], "idx0").await.unwrap();
     assert!(!commented.comments[0].is_delivered);
+    assert_eq!(commented.comments[0].by, "idx0");
     let refused = world.core.reviews().deliver(review.id, None).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "only a shell is there: {refused}");
     set(ReviewStatus::Approved).await.unwrap();

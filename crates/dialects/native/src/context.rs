@@ -123,6 +123,11 @@ impl Cx {
         self.called.or("rookery")
     }
 
+    /// Who says something: an agent, or who decides.
+    pub(crate) fn author(&self) -> &str {
+        if self.core.caller().is_agent() { "agent" } else { self.by() }
+    }
+
     /// Whether a request may have text as it is that it asks for so.
     pub(crate) fn redacts(&self, asked: bool) -> bool {
         asked || !self.allowed.admits(Needs::Decide)

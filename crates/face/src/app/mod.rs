@@ -101,6 +101,8 @@ pub struct Drawn {
 /// What is known of the surrounding, and does not change.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
+    /// What this viewer is called.
+    pub name: String,
     /// Whether the terminal shows UTF-8.
     pub utf8: bool,
     /// One column of text.

@@ -66,7 +66,7 @@ impl App {
     }
 
     pub(crate) fn load_review(&mut self, review: &str) {
-        let serial = self.pages.review.begin(review);
+        let serial = self.pages.review.begin(review, &self.around.name);
         self.call(Ask::Review, "rookery/reviews/get", json!({"id": review}));
         let call = DiffCall { review: Some(review.to_owned()), ..DiffCall::default() };
         self.call(Ask::Diff(serial, None), method::DIFF, call);

@@ -44,11 +44,13 @@ pub struct ReviewPage {
     seen: BTreeSet<String>,
     /// It was said what was not seen.
     again: bool,
+    /// What this viewer is called, for its own comments.
+    own_name: String,
 }
 
 impl ReviewPage {
     /// Begins with a review.
-    pub fn begin(&mut self, review: &str) -> u64 {
+    pub fn begin(&mut self, review: &str, own_name: &str) -> u64 {
         // A comment that was being written when the daemon went away is kept.
         let comment = self.comment.take().filter(|_| self.review.as_deref() == Some(review));
         let (file, line) = match self.review.as_deref() == Some(review) {
@@ -61,6 +63,7 @@ impl ReviewPage {
             comment,
             file,
             line,
+            own_name: own_name.to_owned(),
             ..ReviewPage::default()
         };
         self.serial
@@ -243,15 +246,15 @@ impl ReviewPage {
         line.new.or(line.old)
     }
 
-    /// Comments on a line of the shown file.
-    fn comments(&self) -> Vec<(Option<u32>, String)> {
-        let path = self.files.get(self.file).map(|file| file.path.as_str());
+    /// Comments on a file, or on the whole: the line of each, and who says what.
+    fn comments(&self, path: Option<&str>) -> Vec<(Option<u32>, String)> {
         let all = self.info["comments"].as_array().map(Vec::as_slice).unwrap_or_default();
         all.iter()
             .filter(|comment| comment["path"].as_str() == path)
             .map(|comment| {
                 let at = comment["line"].as_u64().and_then(|at| u32::try_from(at).ok());
-                (at, line(comment["text"].as_str().unwrap_or_default()))
+                let text = line(comment["text"].as_str().unwrap_or_default());
+                (at, format!("> {}: {text}", author(comment, &self.own_name)))
             })
             .collect()
     }
@@ -270,10 +273,12 @@ impl ReviewPage {
         if file.hunks.is_none() && !file.binary {
             return vec![Line::new("…", Tint::Dim)];
         }
-        let comments = self.comments();
+        let comments = self.comments(Some(&file.path));
         let numbers: Vec<Option<u32>> =
             file.hunks.iter().flatten().flat_map(|hunk| &hunk.lines).map(|line| line.new).collect();
-        let mut out: Vec<Line> = Vec::new();
+        let whole = self.comments(None).into_iter();
+        let mut out: Vec<Line> =
+            whole.map(|(_, text)| Line::new(format!("  {text}"), Tint::Accent)).collect();
         let mut told = 0;
         let all = diff_lines(file, cells);
         for (at, shown) in all.iter().enumerate() {
@@ -283,7 +288,7 @@ impl ReviewPage {
             let number = numbers.get(of).copied().flatten();
             for (_, text) in comments.iter().filter(|(at, _)| at.is_some() && *at == number) {
                 told += 1;
-                out.push(Line::new(format!("      > you: {text}"), Tint::Accent));
+                out.push(Line::new(format!("      {text}"), Tint::Accent));
             }
             if of == self.line
                 && let Some(field) = &self.comment
@@ -296,7 +301,7 @@ impl ReviewPage {
         }
         if told < comments.len() {
             for (_, text) in comments.iter().filter(|(at, _)| !numbers.contains(at)) {
-                out.push(Line::new(format!("  > you: {text}"), Tint::Accent));
+                out.push(Line::new(format!("  {text}"), Tint::Accent));
             }
         }
         out
@@ -318,6 +323,14 @@ impl ReviewPage {
         if !self.files.is_empty() {
             self.drawn_at.get_or_insert(now);
         }
+    }
+}
+
+/// Who made a comment, for a viewer of this name.
+pub fn author(comment: &Value, own_name: &str) -> String {
+    match comment["by"].as_str().unwrap_or_default() {
+        by if by.is_empty() || by == own_name => "you".to_owned(),
+        by => line(by),
     }
 }
 

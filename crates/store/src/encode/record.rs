@@ -232,6 +232,8 @@ struct CommentJson<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     text: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    by: Cow<'a, str>,
     at: i64,
     #[serde(default)]
     is_delivered: bool,
@@ -264,6 +266,7 @@ impl<'a> ReviewJson<'a> {
             path: comment.path.as_deref().map(Cow::Borrowed),
             line: comment.line,
             text: (&comment.text).into(),
+            by: (&comment.by).into(),
             at: comment.at.as_micros(),
             is_delivered: comment.is_delivered,
             anchor: comment.anchor.as_ref().map(AnchorJson::of),
@@ -287,6 +290,7 @@ impl<'a> ReviewJson<'a> {
             path: comment.path.map(Cow::into_owned),
             line: comment.line,
             text: comment.text.into_owned(),
+            by: comment.by.into_owned(),
             at: model::Timestamp::from_micros(comment.at),
             is_delivered: comment.is_delivered,
             anchor: comment.anchor.map(AnchorJson::into_model),

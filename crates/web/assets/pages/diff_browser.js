@@ -219,8 +219,9 @@ export class DiffBrowser {
   #drawComments() {
     for (const old of this.lines.querySelectorAll(".comment-shown")) old.remove();
     const path = this.#files[this.#file]?.path;
-    for (const comment of this.#comments.filter((one) => one.path === path)) {
-      const made = h("div", { class: "comment-shown" }, h("span", { class: "dim" }, comment.delivered ? "you, sent: " : "you: "), plain(comment.text));
+    for (const comment of this.#comments.filter((one) => !one.path || one.path === path)) {
+      const by = !comment.by || comment.by === (this.#app.deviceName || "browser") ? "you" : comment.by;
+      const made = h("div", { class: "comment-shown" }, h("span", { class: "dim" }, comment.delivered ? `${by}, sent: ` : `${by}: `), plain(comment.text));
       const line = comment.line && this.lines.querySelector(`[data-line="${Number(comment.line)}"]`);
       if (line) line.after(made);
       else this.lines.prepend(made);

@@ -6,6 +6,7 @@ use rookery_face::app::{App, Cx};
 use rookery_face::pages::card::CardPage;
 use rookery_face::pages::list::{Row, head_and_hint};
 use rookery_face::pages::load::active_root;
+use rookery_face::pages::review::author;
 use rookery_face::pages::settings::SettingsPage;
 use rookery_face::pages::text::Tint;
 use rookery_face::words::line;
@@ -116,7 +117,7 @@ pub(super) fn review(app: &App, own: &Own) -> Review {
     let comments = told.iter().map(|comment| Comment {
         path: comment["path"].as_str().unwrap_or_default().to_owned(),
         line: comment["line"].as_u64().and_then(|at| u32::try_from(at).ok()),
-        by: line(comment["by"].as_str().unwrap_or("you")),
+        by: author(comment, &app.around.name),
         text: line(comment["text"].as_str().unwrap_or_default()),
     });
     Review {

@@ -245,12 +245,16 @@ fn a_review_is_commented_and_the_agent_is_notified() {
     fs::write(repo.join("a"), "two\n").unwrap();
     let review = run_in(&daemon, &repo, &["review", "request", "look", "at", "it"]);
     let review = review.trim();
+    run_in(&daemon, &repo, &["review", "comment", review, "-f", "a", "-l", "1", "by", "command"]);
+    daemon.rookery(&["review", "comment", review, "of", "the", "whole"]).success();
     let face = Face::open_in(&daemon, &["--page", "inbox"], &Outer::default());
     face.wait("look at it");
     face.wait("enter show");
     face.send("\r");
     wait_page(&client, "review");
     face.wait("+ two");
+    face.wait("> rookery: by command");
+    face.wait("> rookery: of the whole");
     face.send("j");
     face.send("c");
     face.wait("enter comment");
@@ -263,9 +267,10 @@ fn a_review_is_commented_and_the_agent_is_notified() {
     face.wait("changes requested; the agent has your comments");
     client.wait_text(agent, "why ad two");
     let told = client.call("rookery/reviews/get", json!({ "id": review }));
-    assert_eq!(told["comments"][0]["line"], 1, "{told}");
-    assert_eq!(told["comments"][0]["path"], "a", "{told}");
-    assert_eq!(told["comments"][0]["delivered"], true, "{told}");
+    assert_eq!(told["comments"][2]["line"], 1, "{told}");
+    assert_eq!(told["comments"][2]["path"], "a", "{told}");
+    assert_eq!(told["comments"][2]["delivered"], true, "{told}");
+    assert!(told["comments"][2]["by"].as_str().unwrap().starts_with("tui"), "{told}");
     face.press_until("a", || {
         client.call("rookery/reviews/get", json!({ "id": review }))["status"] == "approved"
     });

@@ -39,7 +39,7 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
     };
     if let Some(text) = filled(&payload, "comment") {
         let comment = NewComment { path: None, line: None, text: text.to_owned() };
-        cx.core.reviews().comment(id, vec![comment]).await.map_err(unknown)?;
+        cx.core.reviews().comment(id, vec![comment], BY).await.map_err(unknown)?;
     }
     cx.core.reviews().set_status(id, status, BY).await.map_err(unknown)?;
     let reply = Reply::ok("Review updated");

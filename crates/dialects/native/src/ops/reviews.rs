@@ -79,7 +79,7 @@ pub(crate) async fn comment(cx: Cx, params: ReviewAddComments) -> Result<Review,
         }
         comments.push(NewComment { path: comment.path, line: comment.line, text: comment.text });
     }
-    Ok(Review::from(&cx.core.reviews().comment(id, comments).await?))
+    Ok(Review::from(&cx.core.reviews().comment(id, comments, cx.author()).await?))
 }
 
 pub(crate) async fn set_status(cx: Cx, params: ReviewSetStatus) -> Result<Review, Error> {

@@ -240,6 +240,9 @@ pub struct ReviewComment {
     pub line: Option<u32>,
     /// The comment.
     pub text: String,
+    /// Who made it: the name of a viewer, `rookery` for a command, `agent`, or a dialect. Left out if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
     /// When it was made.
     pub at: Time,
     /// Whether it was delivered to the agent.
@@ -322,6 +325,7 @@ impl From<&model::Review> for Review {
             path: comment.path.clone(),
             line: comment.line,
             text: comment.text.clone(),
+            by: comment.by.clone(),
             at: format_time(comment.at),
             delivered: comment.is_delivered,
         };

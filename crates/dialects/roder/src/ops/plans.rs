@@ -42,7 +42,7 @@ pub(crate) async fn comment(
 ) -> Result<PlanReviewCommentResult, Error> {
     let (thread, key) = known(&cx, &params.thread_id, &params.review_id)?;
     let anchor = plans::read_anchor(&params.anchor)?;
-    let made = cx.core.reviews().comment_plan(thread, &key, anchor, params.body).await;
+    let made = cx.core.reviews().comment_plan(thread, &key, anchor, params.body, BY).await;
     cx.flush().await;
     let (review, index) = made?;
     let comment = review.comments.get(index);

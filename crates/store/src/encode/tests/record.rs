@@ -71,11 +71,13 @@ fn queue_item() -> impl Strategy<Value = QueueItem> {
 }
 
 fn review() -> impl Strategy<Value = Review> {
-    let comment = (option::of(text()), option::of(any::<u32>()), text(), time(), any::<bool>());
-    let comment = comment.prop_map(|(path, line, text, at, is_delivered)| ReviewComment {
+    let line = (option::of(text()), option::of(any::<u32>()));
+    let comment = (line, text(), text(), time(), any::<bool>());
+    let comment = comment.prop_map(|((path, line), text, by, at, is_delivered)| ReviewComment {
         path,
         line,
         text,
+        by,
         at,
         is_delivered,
         anchor: None,
