@@ -69,7 +69,7 @@ impl Outer {
         all.stdout(Stdio::from(OwnedFd::from(open()?)));
         all.stderr(Stdio::from(OwnedFd::from(open()?)));
         let child = all.spawn().context("cannot run setsid (apt-get install util-linux)")?;
-        // A program that reads no keys holds nobody up for longer than it may.
+        // A program that reads no keys holds no other program up for longer than it may.
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
         let master = File::from(master);
         Ok(Outer { master, child, seen: Vec::new(), counts: Counts::default() })

@@ -14,7 +14,7 @@ use crate::core::{Core, Inner};
 use crate::sessions::SessionHome;
 use crate::world::World;
 
-/// How long a child whose terminal is just being opened waits to be told whose it is.
+/// How long a child whose terminal is just being opened waits to learn whose it is.
 const OPENING_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long is waited before each look at a process that cannot be seen whole.

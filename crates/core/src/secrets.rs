@@ -183,7 +183,7 @@ pub(crate) fn hide_in_activity(activity: &mut Activity) {
     let Activity { owner, pending, shell: _, lifecycle: _, has_spoken: _, requests: _, agent: _ } =
         activity;
     if let Some(owner) = owner {
-        // Who speaks for a terminal is told by source and session, so these stay as they are.
+        // Who speaks for a terminal is known by source and session, so these stay as they are.
         let Owner { source: _, session: _, detail, metadata, last_event_at: _ } = owner;
         hide_any([detail].into_iter().chain(metadata.values_mut()));
     }
@@ -410,7 +410,7 @@ fn hide_in_queue_item(item: &mut QueueItem) {
     hide_any([title].into_iter().chain(subtitle));
 }
 
-/// A comment stays exact until the agent was told it, unless it is for the log.
+/// A comment stays exact until it was sent to the agent, unless it is for the log.
 fn hide_in_review(review: &mut Review, for_log: bool) {
     let Review {
         id: _,
@@ -432,7 +432,7 @@ fn hide_in_review(review: &mut Review, for_log: bool) {
     shown.for_each(|comment| hide(&mut comment.text));
 }
 
-/// What the agent is still to be told stays exact, unless it is for the log.
+/// What is still to be sent to the agent stays exact, unless it is for the log.
 fn hide_in_plan(plan: &mut ReviewedPlan, for_log: bool) {
     let ReviewedPlan {
         key: _,

@@ -228,7 +228,7 @@ fn model(value: &Value) -> Option<ModelInfo> {
 }
 
 /// What a server says that a token costs, in dollars. Some models have a price that is only known later,
-/// which is told as less than nothing.
+/// which is reported as less than nothing.
 fn prices(value: &Value) -> Option<Prices> {
     let price = |names: [&str; 2]| {
         let value = names.iter().find_map(|name| value.get(name))?;

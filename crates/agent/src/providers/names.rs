@@ -45,7 +45,7 @@ impl Names {
         self.wire_of.get(ours).map_or(ours, String::as_str)
     }
 
-    /// What we call the API's tool. A name that was never told stays as it is.
+    /// What we call the API's tool. A name that was never sent stays as it is.
     pub(crate) fn ours(&self, wire: &str) -> String {
         self.ours_of.get(wire).cloned().unwrap_or_else(|| wire.to_owned())
     }

@@ -1,4 +1,4 @@
-//! What the model of a thread with an assignment is told beside what every thread is told.
+//! What the model of a thread with an assignment is sent beside what every thread is sent.
 
 use std::path::Path;
 

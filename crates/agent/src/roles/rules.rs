@@ -1,4 +1,4 @@
-//! Rules: texts of the user and of a workspace that agents are told beside their role.
+//! Rules: texts of the user and of a workspace that agents get beside their role.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ struct RuleTexts {
 }
 
 impl RuleTexts {
-    /// Tells all files of a directory in the order of their names. True if it told any.
+    /// Adds all files of a directory in the order of their names. True if there were any.
     fn directory(&mut self, tree: &Beneath, dir: &Path, shown: &str, depth: usize) -> bool {
         let Ok(mut entries) = tree.list(dir, ENTRIES_LIMIT) else { return false };
         entries.sort_by(|one, other| one.0.cmp(&other.0));

@@ -44,7 +44,7 @@ impl Spelled<Mode> {
     /// The mode of a spelling on a command line, which has one more.
     pub fn from_flag(name: &str) -> Option<Self> {
         let value = parse_mode(name)?;
-        // Of all the others clients are told the canonical one.
+        // Of all the others clients are sent the canonical one.
         let spelling = if name == ASK { ASK } else { mode_name(value) };
         Some(Self { value, spelling })
     }

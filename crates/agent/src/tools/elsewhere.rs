@@ -111,7 +111,7 @@ pub(super) fn commit(files: &dyn RemoteFiles, changes: &[Change]) -> Result<(), 
         let done = put(files, &change.path, change.content.clone(), before[index].is_some());
         if let Err(why) = done {
             for (change, old) in changes.iter().zip(&before).take(index + 1) {
-                // What cannot be taken back either is told by the error that follows.
+                // What cannot be taken back either is named by the error that follows.
                 let _ = put(files, &change.path, old.clone(), true);
             }
             return Err(format!("cannot write {}: {why}", change.path.display()));

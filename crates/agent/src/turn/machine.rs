@@ -327,7 +327,7 @@ impl Turn {
         }));
     }
 
-    /// The call of the model is over: what it cost is counted and told.
+    /// The call of the model is over: what it cost is counted and published.
     pub(super) fn call_over(&mut self, error: Option<String>, is_cut: bool, out: &mut Vec<Effect>) {
         let usage = std::mem::take(&mut self.call_usage);
         self.usage.add(usage);

@@ -58,7 +58,7 @@ impl Agents {
 }
 
 impl Room {
-    /// What a thread with an assignment is told beside what others are.
+    /// What a thread with an assignment is sent beside what others are.
     pub(crate) fn guidance(&self, assignment: &Assignment, root: &Path) -> Vec<String> {
         let config_home = self.config.config_home.as_deref();
         roles::guidance(assignment, root, &self.home, config_home)

@@ -85,7 +85,7 @@ impl Execution {
         &self.view
     }
 
-    /// The next piece of output; none when all was told, or if it is not streamed. Who does not
+    /// The next piece of output; none when all was sent, or if it is not streamed. Who does not
     /// ask holds the command up.
     pub async fn next(&mut self) -> Option<ExecChunk> {
         self.chunks.recv().await

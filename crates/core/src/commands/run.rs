@@ -90,7 +90,7 @@ impl Run {
     }
 }
 
-/// Ends the command when it is late, unwanted or told to end.
+/// Ends the command when it is late, unwanted or asked to end.
 async fn guard(
     process: &Process,
     stop_handle: &StopHandle,

@@ -1,4 +1,4 @@
-//! Connections of devices: counted, and told when they have to end.
+//! Connections of devices: counted, and notified when they have to end.
 
 use std::sync::Arc;
 

@@ -65,7 +65,7 @@ impl Imports {
         self.keep(&workspace, decision.clone()).await?;
         let mut item = self.find(&workspace, &new.id).await.unwrap_or(item);
         if item.state == State::Failed {
-            // Others were told why.
+            // Clients were sent the reason for the others.
             item.enabled_at = None;
         }
         self.notify(ImportChange::Enabled(Arc::new(item.clone()), decision.clone()));

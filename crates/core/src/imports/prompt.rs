@@ -18,7 +18,7 @@ const DESCRIPTION_LIMIT: usize = 500;
 const SKILLS_LIMIT: usize = 200;
 
 impl Active {
-    /// What the model is told, beside the text of the project itself.
+    /// What the model is sent, beside the text of the project itself.
     pub(crate) fn instructions(&self, root: &Path, own: Option<&str>) -> Vec<String> {
         let mut sections = Vec::new();
         let mut room = TEXTS_LIMIT;

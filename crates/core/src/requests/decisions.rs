@@ -19,7 +19,7 @@ pub(crate) const MAX_REMEMBERED: usize = 200;
 
 impl Requests {
     /// The newest decisions that are wanted, at most `limit`, oldest first. Those of threads that are
-    /// kept in memory only are told for such a thread alone, and have no numbers to go on from.
+    /// kept in memory only are sent for such a thread alone, and have no numbers to go on from.
     ///
     /// # Errors
     /// If they cannot be read.

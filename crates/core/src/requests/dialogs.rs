@@ -34,7 +34,7 @@ const BY_TERMINAL: &str = "terminal";
 /// How long a program may take to take a dialog away that was answered.
 const TAKEN_AWAY: Duration = Duration::from_secs(3);
 
-/// Dialogs whose first sight is remembered; beyond that what was chosen is not told.
+/// Dialogs whose first sight is remembered; beyond that what was chosen is not known.
 const MAX_NOTES: usize = 1_024;
 
 /// What becomes of what was seen.

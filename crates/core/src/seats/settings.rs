@@ -169,7 +169,7 @@ impl Seats {
     /// # Errors
     /// If chord or action cannot be read, or the file cannot be written.
     pub async fn choose_key(&self, chord: &str, action: Option<&str>) -> Result<()> {
-        // Read before anything is written, so that a bad chord is told as one.
+        // Read before anything is written, so that a bad chord is reported as one.
         edit::bind("", chord, action).map_err(|why| Error::invalid("bind", why.to_string()))?;
         let (chord, action) = (chord.to_owned(), action.map(str::to_owned));
         let edit = move |text: &str| {

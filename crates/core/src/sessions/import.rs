@@ -1,7 +1,7 @@
 //! Taking over what another program kept: records with ids, dates and states of their own.
 //!
 //! Nothing that is here already changes, and nothing that is taken over is news: only what a person
-//! has to deal with is told.
+//! has to deal with is reported.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;

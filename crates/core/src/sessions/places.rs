@@ -87,7 +87,7 @@ impl Sessions {
         }
     }
 
-    /// Who is told what was said in a review: whoever was named, else the session whose changes they
+    /// The recipient of the comments of a review: whoever was named, else the session whose changes they
     /// are, else the only agent that works in the tree.
     pub(crate) async fn addressee(
         &self,

@@ -95,7 +95,7 @@ impl Teams {
         }
     }
 
-    /// A turn of a member is over; told once, however often it is said.
+    /// A turn of a member is over; published once, however often it is reported.
     pub(super) async fn turn_ended(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId) {
         let Some((end, _)) = self.end_of(thread, turn).await else { return };
         let status = end.status;

@@ -48,7 +48,7 @@ type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 pub(crate) struct LeadMessages {
     live: Arc<LiveTeam>,
     ids: Vec<String>,
-    /// What the lead is told.
+    /// What is sent to the lead.
     pub(crate) text: String,
 }
 
@@ -77,7 +77,7 @@ impl Teams {
         }
     }
 
-    /// No turn began with this: the one that runs is told, or the next one. Boxed, since telling may
+    /// No turn began with this: the one that runs gets it, or the next one. Boxed, since sending may
     /// start a turn, which comes here.
     pub(crate) fn put_back(&self, messages: Vec<LeadMessages>) -> BoxFuture<'_> {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! Teams: a lead thread with teammates that are threads of their own, told by messages what to do.
+//! Teams: a lead thread with teammates that are threads of their own that get their work by messages.
 //!
 //! Each team is one file, written before anything that was asked for is answered. What members do is
 //! taken from what happens to their threads; nothing is asked again and again. How a team changes is
@@ -228,7 +228,8 @@ impl Teams {
         Ok(())
     }
 
-    /// Changes a team and tells what came of it, at once: whoever sees the change knows that it was told.
+    /// Changes a team and publishes what came of it, at once: whoever sees the change knows that it was
+    /// published.
     /// It is written down soon, if anything changed.
     fn apply(&self, live: &Arc<LiveTeam>, change: impl FnOnce(&mut State) -> Vec<Change>) {
         let has_changed = live.change(|state| {

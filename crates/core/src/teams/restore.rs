@@ -1,4 +1,4 @@
-//! Teams of an earlier daemon: read from their files, put as their threads are, and told what waits.
+//! Teams of an earlier daemon: read from their files, put as their threads are, and sent what waits.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

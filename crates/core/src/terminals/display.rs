@@ -103,12 +103,12 @@ pub(crate) struct Display {
     drag: Option<Place>,
     /// The last press: where, when, and how many in a row there were.
     last_press: Option<(Place, Instant, u32)>,
-    /// What the program was last told of the mouse.
+    /// What was last reported of the mouse to the program.
     reported: Option<Reported>,
     pub(super) composition: Composition,
 }
 
-/// Where a program was told that the mouse is, and how much of the mouse it wanted then.
+/// The place of the mouse as it was reported to a program, and how much of the mouse it wanted then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Reported {
     col: u16,
@@ -356,7 +356,7 @@ impl TerminalHandle {
         self.live().with_engine(|engine| engine.expand(self.seat(), cell, by, word_chars))
     }
 
-    /// Does what the mouse does: told to a program that wants it, unless Shift is held; else the
+    /// Does what the mouse does: reported to a program that wants it, unless Shift is held; else the
     /// wheel scrolls, the middle button pastes `clipboard` and the left one selects.
     pub fn mouse(&self, event: MouseEvent, clipboard: Option<&str>) -> Result<MouseOutcome> {
         let modes = self.modes();

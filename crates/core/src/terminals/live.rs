@@ -22,7 +22,7 @@ use super::meta::Meta;
 use super::usage::Usage;
 use crate::clock::Clock;
 
-/// What the task of a terminal is told from elsewhere.
+/// What other tasks ask of the task of a terminal.
 #[derive(Default)]
 struct Notes {
     exit: Option<(ExitStatus, Timestamp)>,
@@ -84,7 +84,7 @@ pub(crate) struct Live {
     /// What clients sent last.
     pub(crate) keys: Keys,
     pub(crate) clock: Clock,
-    /// What the keeper remembers of it, in case another keeper must be told.
+    /// What the keeper remembers of it, in case another keeper takes over.
     pub(crate) meta: Vec<u8>,
     /// Who opened it.
     pub(crate) origin: Origin,
@@ -238,7 +238,7 @@ impl Live {
     fn stop_task(&self) {
         let mut notes = self.notes.lock();
         notes.is_detached = true;
-        // Who waits for one of them is told by its end.
+        // Who waits for one of them is notified by its end.
         notes.fed.clear();
         drop(notes);
         self.wake.notify_one();
@@ -268,7 +268,7 @@ impl Live {
             engine.checkpoint();
             effects
         });
-        // Whoever is told by what follows must find the child gone.
+        // Whoever is notified by what follows must find the child gone.
         self.exit.send_replace(Some(status));
         self.carry_out(&mut effects);
         self.report(|progress| {

@@ -72,7 +72,7 @@ impl Terminals {
 }
 
 impl Tx<'_> {
-    /// What a program's words mean for its terminal. True if there is something to be told.
+    /// What a program's words mean for its terminal. True if there is something to publish.
     fn handle(&mut self, id: TerminalId, event: ScreenEvent) -> Result<bool> {
         match event {
             ScreenEvent::Title(title) => return self.handle_title(id, title),
@@ -129,7 +129,7 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    /// What a program announces is not told when its agent speaks for itself.
+    /// What a program announces is not shown when its agent speaks for itself.
     fn handle_notification(&mut self, id: TerminalId, text: NotificationText) -> Result<bool> {
         if self.world.terminal(id)?.activity.mutes_program() {
             return Ok(false);

@@ -176,7 +176,7 @@ impl Terminals {
         let spawn = self.spawn_request(id, &plan, uuid, &meta);
         // The number may have been another's, whose opening failed.
         self.forget_early_exit(id);
-        // Until it is among the live ones, a child that asks for something waits to be told whose it is.
+        // Until it is among the live ones, a child that asks for something waits to learn whose it is.
         let opening = self.core.inner.terminals.openings.read().await;
         let spawned = self.core.inner.terminals.keeper.spawn(spawn).await;
         let incoming = match spawned {
@@ -311,7 +311,7 @@ impl Terminals {
         prepared.argv
     }
 
-    /// The daemon's environment, what every child is told, and what the caller adds; later wins.
+    /// The daemon's environment, what every child gets, and what the caller adds; later wins.
     fn child_env(
         &self,
         id: TerminalId,
@@ -353,7 +353,7 @@ impl Terminals {
         env
     }
 
-    /// Where our own programs are: told by name, and first in the search path. There is nothing else
+    /// Where our own programs are: in a variable, and first in the search path. There is nothing else
     /// in that directory, so that no other program is hidden.
     fn show_helpers(&self, env: &mut Environment) {
         let Some(dir) = &self.core.inner.config.helpers else { return };

@@ -47,7 +47,7 @@ impl Terminals {
             let core = self.core.clone();
             self.core.inner.runtime.spawn_blocking(move || core.terminals().look_for_all());
         }
-        // A runtime that ends takes the look with it; then there is nothing to be told.
+        // A runtime that ends takes the look with it; then there is nothing to report.
         result.await.unwrap_or_default()
     }
 

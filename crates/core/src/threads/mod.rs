@@ -83,7 +83,7 @@ pub(crate) struct ThreadState {
     pub(crate) thread: rookery_model::Thread,
     /// The turn that runs, or waits; [`ThreadTable::set_active`] sets it.
     pub(crate) active: Option<ActiveTurn>,
-    /// What was last told of its status.
+    /// Its status as it was last published.
     announced: Status,
     /// What may be done again without asking.
     pub(crate) remembered: Remembered,

@@ -228,7 +228,7 @@ async fn until(alarm: Option<(Timestamp, Alarm)>) {
     tokio::time::sleep(Duration::from_micros(left as u64)).await;
 }
 
-/// When a turn with a deadline has to be told what, the earliest last.
+/// When a turn with a deadline has to be given which input, the earliest last.
 fn alarms(turn: &Turn) -> Vec<(Timestamp, Alarm)> {
     let Some(deadline) = turn.settings.deadline else { return Vec::new() };
     let back = |before: Duration| {

@@ -20,7 +20,7 @@ impl Status {
     }
 }
 
-/// What a turn waits for, in the order in which it is told.
+/// What a turn waits for, in the order in which it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flag {
     /// Approval is needed.

@@ -59,7 +59,7 @@ impl Tx<'_> {
 }
 
 impl Threads {
-    /// What the turn of a thread was told and has not taken up yet.
+    /// What was sent to the turn of a thread and is not taken up yet.
     pub(crate) fn undelivered_steers(&self, id: ThreadId) -> Vec<String> {
         let world = self.core.look();
         let active = world.threads.get(&id).and_then(|state| state.active.as_ref());

@@ -96,7 +96,7 @@ impl Turnstile {
 }
 
 impl Runner {
-    /// Begins to run a tool; what comes of it is told by the set of tools at work.
+    /// Begins to run a tool; the set of tools at work gives what comes of it.
     pub(super) fn run_tool(
         &mut self,
         item: ItemId,

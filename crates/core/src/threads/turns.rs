@@ -85,7 +85,7 @@ impl NewTurn {
 pub enum StartedTurn {
     /// It runs.
     New(Box<Turn>),
-    /// One ran already, which is told.
+    /// One ran already, which takes the message.
     Steered(TurnId),
 }
 

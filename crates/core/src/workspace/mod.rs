@@ -1,4 +1,4 @@
-//! Projects, titles, order, selection and attention: what users arrange and what they are told.
+//! Projects, titles, order, selection and attention: what users arrange, and what asks for their attention.
 
 mod activity;
 mod layout;

@@ -191,7 +191,7 @@ impl Notifier {
         None
     }
 
-    /// Takes note of what the bus or the server told.
+    /// Takes note of a message of the bus or the server.
     fn hear(&mut self, message: Option<zbus::Result<Message>>) {
         let message = match message {
             Some(Ok(message)) => message,

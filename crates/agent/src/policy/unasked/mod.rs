@@ -53,7 +53,7 @@ const DELEGATE: &str = "new_task";
 /// The tool that switches the role.
 const SWITCH: &str = "switch_mode";
 
-/// Parts of paths that hold settings of agents, or that agents are told: the beginning of a name.
+/// Parts of paths that hold settings of agents, or instructions of agents: the beginning of a name.
 const PROTECTED_BEGINNINGS: &[&str] = &[".roo", ".clinerules"];
 /// The same, by their whole names.
 const PROTECTED_NAMES: &[&str] = &[".vscode", ".roder", "agents.md", "agent.md", "claude.md"];

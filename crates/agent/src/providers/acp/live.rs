@@ -192,7 +192,7 @@ impl Live {
         } else {
             return Ok(false);
         };
-        // What it told of the past is known here already.
+        // What it reported of the past is known here already.
         self.inbox.clear();
         match done {
             Ok(config) => {

@@ -163,7 +163,7 @@ impl Remote {
     }
 }
 
-/// Says how freely the model is to answer; all protocols call it the same. One that thinks is not told:
+/// Says how freely the model is to answer; all protocols call it the same. One that thinks gets no such value:
 /// it would refuse.
 fn temper(body: &mut Value, temperature: Option<f64>) {
     let Some(body) = body.as_object_mut() else { return };

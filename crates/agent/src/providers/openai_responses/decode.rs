@@ -126,7 +126,7 @@ impl Responses {
         Ok(Progress::Over)
     }
 
-    /// Calls whose end was never told by itself.
+    /// Calls whose end was never sent by itself.
     fn end_open_calls(&mut self, events: &mut Vec<ModelEvent>) {
         let is_open = |item: &&mut Item| item.kind == "function_call" && !item.is_done;
         let mut open = Vec::new();
@@ -228,7 +228,7 @@ impl Decoder for Responses {
     }
 }
 
-/// How a text is told: as which event, and by which member its parts are counted.
+/// How a text becomes events: its kind, and the member by which its parts are counted.
 #[derive(Clone, Copy)]
 struct PartKind {
     part: &'static str,

@@ -233,7 +233,7 @@ impl Drafts {
             draft.now.is_none() && self.files.values().any(from_here)
         };
         let is_told = |draft: &&Draft| {
-            // The file that a moved one came from is told with it.
+            // The file that a moved one came from is named with it.
             !was_moved(draft) && (draft.now.is_some() || draft.before.is_some())
         };
         let touched = |draft: &Draft| {

@@ -1,4 +1,4 @@
-//! Programs that asked for it are told whether their terminal has a keyboard.
+//! Programs that asked for it are notified when their terminal gets or loses the keyboard.
 
 use std::collections::BTreeSet;
 

@@ -27,7 +27,7 @@ impl Entry {
         self.tag.eq_ignore_ascii_case(&b'S')
     }
 
-    /// Whether git was told not to look whether it changed.
+    /// Whether git is configured not to look whether it changed.
     pub(super) fn is_assumed(&self) -> bool {
         self.tag.is_ascii_lowercase()
     }
