@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rookery_host::git::worktree::{
     self, Base, Conflict, Created, LandRequest, Landed, NewWorktree, RemoveRequest, Setup, State,
 };
-use rookery_host::git::{GitError, Repository, branch_around};
+use rookery_host::git::{GitError, Repository, branch_around, metrics};
 use rookery_model::{
     AcceptedWork, Checkout, Error, ErrorKind, PlannedTree, Result, SessionId, Terminal, TerminalId,
 };
@@ -63,6 +63,18 @@ impl Worktrees {
             dirs.into_iter().filter_map(branch).collect()
         };
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
+    }
+
+    /// How many files differ from the last commit around directories, of those around which some do.
+    pub async fn changed_files(&self, dirs: Vec<PathBuf>) -> BTreeMap<PathBuf, u32> {
+        let mut found = BTreeMap::new();
+        // One after the other: no one waits for them, and each runs git.
+        for dir in dirs {
+            if let Some(changes) = metrics::changes(&dir).await {
+                found.insert(dir, u32::try_from(changes.files).unwrap_or(u32::MAX));
+            }
+        }
+        found
     }
 
     /// The repository that a session was opened for, if it was for one.

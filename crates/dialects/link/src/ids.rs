@@ -19,8 +19,25 @@ pub(crate) fn millis(at: model::Timestamp) -> i64 {
     at.as_micros() / 1_000
 }
 
+/// Bytes of a path in the name of a page.
+const PATH_BYTES: usize = 4096;
+
+/// A path in the name of a page.
+fn check_path(what: &'static str, path: Option<&str>) -> Result<(), Error> {
+    match path.is_some_and(|path| path.len() > PATH_BYTES) {
+        true => Err(Error::invalid(what, format!("{what} must have at most {PATH_BYTES} bytes"))),
+        false => Ok(()),
+    }
+}
+
 /// The page that a viewer names, and the terminal on it.
 pub(crate) fn page(page: &link::Page) -> Result<(Page, Option<model::TerminalId>), Error> {
+    if let link::Page::Review { file, .. } = page {
+        check_path("file", file.as_deref())?;
+    }
+    if let link::Page::Worktrees { repo } = page {
+        check_path("repo", repo.as_deref())?;
+    }
     Ok((
         match page {
             link::Page::Workspace { terminal } => {

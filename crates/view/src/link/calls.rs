@@ -215,7 +215,10 @@ pub struct Confirm {
 
 /// Params of `view/pane`: exactly one of `split`, `focus`, `zoom`, `resize`, `move` and `break`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "give one of split, focus, zoom, resize with by, move with to and side, and break"
+)]
 pub enum PaneCall {
     Split {
         split: SplitWord,
@@ -341,7 +344,7 @@ pub struct InboxWindow {
 
 /// Params of `view/settings`: one line of the user's settings file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "give set and value, or bind")]
 pub enum SettingsCall {
     /// A setting gets a value.
     Set { set: String, value: String },

@@ -136,3 +136,48 @@ fn a_page_that_was_left_tells_no_more_of_its_thread() {
     let refused = link.try_call("rookery/view/go", json!({"page": "thread", "thread": gone}));
     assert_eq!(refused["error"]["code"], -32010, "{refused}");
 }
+
+#[test]
+fn an_edit_shows_what_it_changed_as_it_happens_and_later() {
+    let daemon = TestDaemon::start();
+    let (mut roder, thread, _) = crate::face::agent(&daemon, "work");
+    let place = json!({"page": "thread", "thread": thread});
+    let mut link = Link::open(&daemon, json!({"place": place}));
+    let mut page = Page::open(&mut link, &thread);
+    let turn = roder.turn(&thread, &crate::face::write_steps("made", "one\ntwo\n"));
+    roder.wait_told("thread/approvalRequested");
+    let asked = link.call("rookery/requests/list", json!({}));
+    let request = asked["requests"][0]["id"].as_str().unwrap().to_owned();
+    daemon.rookery(&["approve", &request]).success();
+    roder.until_over(&turn);
+    let is_shown = |item: &Value| {
+        let file = &item["diff"][0];
+        file["path"] == "made" && file["status"] == "added" && file["added"] == 2
+    };
+    page.wait(&mut link, |items| items.iter().any(is_shown));
+    let opened = link.call("rookery/view/thread/open", json!({"thread": thread}));
+    let items = opened["items"].as_array().unwrap();
+    let edit = items.iter().find(|item| is_shown(item)).expect("the edit with its diff");
+    let whole = json!({"thread": thread, "item": edit["id"], "file": "made"});
+    let diff = link.call("rookery/view/diff", whole);
+    assert_eq!(diff["files"][0]["hunks"][0]["lines"][1]["text"], "two", "{diff}");
+}
+
+#[test]
+fn files_that_differ_are_counted_where_a_thread_works() {
+    let daemon = TestDaemon::start();
+    let (_roder, thread, dir) = crate::face::agent(&daemon, "work");
+    rookery_testkit::git(&dir, &["init", "-q"]);
+    for name in ["a", "b", "c"] {
+        std::fs::write(dir.join(name), "new\n").unwrap();
+    }
+    let client = daemon.client();
+    client.call("rookery/projects/create", json!({"name": "work", "root": dir}));
+    let mut link = Link::open(&daemon, json!({}));
+    link.wait_frame(|frame| {
+        let projects = frame["scene"]["sidebar"]["projects"].as_array().into_iter().flatten();
+        let mut agents =
+            projects.flat_map(|it| it["agents"].as_array().cloned().unwrap_or_default());
+        agents.any(|agent| agent["thread"] == *thread && agent["changes"] == 3)
+    });
+}

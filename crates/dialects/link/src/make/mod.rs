@@ -1,6 +1,7 @@
 //! Nouns of the world as faces read them: everything is made safe and cut to its bounds here.
 
 mod card;
+mod edits;
 mod text;
 mod thread;
 
@@ -9,9 +10,11 @@ use rookery_model::{Answer, Asked, Request, RequestState};
 use rookery_view::link;
 
 pub(crate) use card::card;
+pub(crate) use edits::Edits;
 pub(crate) use text::{blocks, files, line, lines, patch};
 pub(crate) use thread::{
-    Ends, grows, head, item, text_of, thread_mood, thread_status, thread_title, tool_output,
+    Ends, grows, head, item, may_edit, text_of, thread_mood, thread_status, thread_title,
+    tool_output,
 };
 
 use crate::ids::millis;

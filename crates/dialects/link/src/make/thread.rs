@@ -12,7 +12,7 @@ use rookery_view::link::{
     self, ActiveTurn, ItemKind, Mood, PlanStep, TOOL_LINES, ThreadHead, ThreadItem, ToolCall, bound,
 };
 
-use super::{blocks, files, line, lines};
+use super::{Edits, blocks, files, line, lines};
 use crate::ids::millis;
 
 /// Bytes of a line of a tool's output; with all lines, input and diff an item holds its bound.
@@ -117,7 +117,7 @@ fn step(step: &rookery_model::PlanStep) -> PlanStep {
 }
 
 /// An item of a thread, shortened; `view/item` has all of it.
-pub(crate) fn item(core: &Core, turn: TurnId, item: &Item) -> ThreadItem {
+pub(crate) fn item(core: &Core, turn: TurnId, item: &Item, edits: &Edits) -> ThreadItem {
     let mut shown = ThreadItem {
         id: item.id.to_string(),
         turn: turn.to_string(),
@@ -137,7 +137,7 @@ pub(crate) fn item(core: &Core, turn: TurnId, item: &Item) -> ThreadItem {
         ItemBody::Compaction { .. } => ItemKind::Compaction,
         ItemBody::Error { .. } => ItemKind::Error,
         ItemBody::Tool(tool) => {
-            fill(core, &mut shown, turn, tool);
+            fill(core, &mut shown, turn, tool, edits);
             return shown;
         }
     };
@@ -148,7 +148,7 @@ pub(crate) fn item(core: &Core, turn: TurnId, item: &Item) -> ThreadItem {
     shown
 }
 
-fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem) {
+fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem, edits: &Edits) {
     let output = lines(&tool_output(tool));
     let (first, last) = TOOL_LINES;
     let all = output.len();
@@ -170,7 +170,8 @@ fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem) {
         "waiting".clone_into(&mut shown.status);
     }
     shown.request = request.map(|request| request.id.to_string());
-    shown.diff = tool.output.as_deref().filter(|_| shown.kind == ItemKind::Edit).and_then(files);
+    let said = || tool.output.as_deref().filter(|_| shown.kind == ItemKind::Edit).and_then(files);
+    shown.diff = edits.of(turn, &tool.call_id).cloned().or_else(said);
     if let Some(files) = &mut shown.diff
         && super::weight(files) > DIFF_BYTES
     {
@@ -261,6 +262,11 @@ fn title(tool: &ToolItem) -> String {
     let telling = ["command", "cmd", "path", "file_path", "pattern", "query", "url", "prompt"];
     let found = telling.iter().find_map(|name| arguments.get(name)?.as_str());
     found.map_or_else(|| spelled(&tool.input), spelled)
+}
+
+/// Whether an item may have changed files.
+pub(crate) fn may_edit(item: &Item) -> bool {
+    matches!(&item.body, ItemBody::Tool(tool) if kind(&tool.name, false) == ItemKind::Edit)
 }
 
 /// Whether an item grows as it is written.

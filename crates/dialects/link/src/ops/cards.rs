@@ -195,10 +195,16 @@ async fn of_item(cx: &Cx, thread: Option<&str>, item: &str) -> Result<Vec<DiffFi
     };
     let seen = cx.core.threads().read(thread).await?;
     let turns = seen.turns.unwrap_or_default();
-    let found = turns.iter().flat_map(|turn| &turn.items).find(|known| known.id.as_str() == item);
-    let found = found.ok_or_else(|| model::Error::not_found(format!("no item {item:?}")))?;
+    let all = turns.iter().flat_map(|turn| turn.items.iter().map(move |item| (turn.turn.id, item)));
+    let found = all.into_iter().find(|(_, known)| known.id.as_str() == item);
+    let (turn, found) =
+        found.ok_or_else(|| model::Error::not_found(format!("no item {item:?}")))?;
     Ok(match &found.body {
-        ItemBody::Tool(tool) => make::files(&make::tool_output(tool)).unwrap_or_default(),
+        ItemBody::Tool(tool) => {
+            let edits = make::Edits::read(&cx.core, thread, Some(turn)).await;
+            let said = || make::files(&make::tool_output(tool)).unwrap_or_default();
+            edits.of(turn, &tool.call_id).cloned().unwrap_or_else(said)
+        }
         ItemBody::User { .. }
         | ItemBody::Agent { .. }
         | ItemBody::Reasoning { .. }

@@ -174,8 +174,7 @@ pub(crate) async fn focus(cx: Cx, params: Focus) -> Result<Done, Error> {
     let has = params.has && !cx.core.caller().is_agent();
     let was_visible = cx.core.seats().viewer(viewer)?.is_visible;
     // The frame that has this number shows what was done before it, also around terminals.
-    cx.session.change(|_| ());
-    cx.session.taken(params.n);
+    cx.session.change(|state| state.ask_for_input(params.n));
     cx.core.seats().set_keyboard(viewer, has, params.visible).await?;
     if params.visible && !was_visible {
         cx.session.change(|state| state.resync.scene = true);

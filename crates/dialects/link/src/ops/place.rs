@@ -68,6 +68,12 @@ pub(crate) async fn palette(cx: Cx, params: PaletteCall) -> Result<Done, Error> 
     let seats = cx.core.seats().of(viewer);
     cx.core.seats().touch(viewer)?;
     match params {
+    if let PaletteCall::Query(text) = &params
+        && text.len() > bound::PATTERN_BYTES
+    {
+        let message = format!("query must have at most {} bytes", bound::PATTERN_BYTES);
+        return Err(Error::invalid("query", message));
+    }
         PaletteCall::Open(kind) => drop(seats.open_palette(frame(&kind)?).await?),
         PaletteCall::Query(text) => drop(seats.query_palette(&text).await?),
         PaletteCall::Move(by) => seats.move_in_palette(by).await?,

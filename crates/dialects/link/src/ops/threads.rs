@@ -19,6 +19,8 @@ use crate::{Cx, Error, make};
 
 /// Threads of one page.
 const PAGE: usize = 100;
+/// Bytes of a thread's name.
+const NAME_BYTES: usize = 4096;
 /// Bytes of a line that is not parted.
 const PART_BYTES: usize = 64 << 10;
 
@@ -55,10 +57,11 @@ impl Cx {
                 .position(|(_, item)| item.id.as_str() == before)
                 .ok_or_else(|| Error::invalid("before", "before must be an item of the thread"))?,
         };
+        let edits = make::Edits::read(&self.core, id, None).await;
         let mut room = bound::THREAD_BYTES;
         let mut shown = Vec::new();
         for (turn, item) in all[..end].iter().rev().take(limit as usize) {
-            let item = make::item(&self.core, turn.turn.id, item);
+            let item = make::item(&self.core, turn.turn.id, item, &edits);
             let weight = make::weight(&item);
             if weight > room && !shown.is_empty() {
                 break;
@@ -197,6 +200,10 @@ pub(crate) async fn set(cx: Cx, params: ThreadSet) -> Result<Done, Error> {
     let id = seen.thread.id;
     let mode = params.mode.as_deref().map(mode).transpose()?;
     if let Some(name) = params.name {
+        if name.len() > NAME_BYTES {
+            let message = format!("name must have at most {NAME_BYTES} bytes");
+            return Err(Error::invalid("name", message));
+        }
         let name = Some(name).filter(|name| !name.trim().is_empty());
         cx.core.threads().rename(id, name).await?;
     }
@@ -316,7 +323,8 @@ pub(crate) async fn item(cx: Cx, params: ItemCall) -> Result<ItemShown, Error> {
         | ItemBody::Raw { .. } => make::text_of(item),
     };
     let from = params.from.unwrap_or(0) as usize;
-    let shown = make::item(&cx.core, turn.turn.id, item);
+    let edits = make::Edits::read(&cx.core, seen.thread.id, Some(turn.turn.id)).await;
+    let shown = make::item(&cx.core, turn.turn.id, item, &edits);
     let (lines, next) = page(make::lines(&text), from);
     Ok(ItemShown { item: shown, lines, next })
 }

@@ -64,6 +64,8 @@ pub(crate) struct State {
     is_scene_due: bool,
     /// Since when the kernel has input of which the viewer does not know that.
     input_since: Option<Instant>,
+    /// Whether the viewer waits to be informed of its input, whatever comes of it.
+    is_input_asked: bool,
     /// Numbers that wait for the programs of terminals.
     held: HashMap<TerminalId, Vec<u64>>,
     /// Input that was refused, and why.
@@ -76,7 +78,8 @@ pub(crate) struct State {
     /// It itself, until the task follows it that sends frames.
     pub(crate) opening: Option<OpenThread>,
     pub(crate) message: Option<Message>,
-    pub(crate) branches: branches::Branches,
+    pub(crate) branches: branches::Places<String>,
+    pub(crate) changes: branches::Places<u32>,
     /// What the user chose, and the settings that it was made of.
     pub(crate) chosen: Option<(rookery_view::settings::Settings, link::Chosen)>,
     /// Searches that go on.
@@ -117,6 +120,14 @@ const MAX_WAITING: usize = 4_096;
 const MAX_REFUSALS: usize = 16;
 
 impl State {
+    /// A viewer wants to know when everything before this input shows.
+    pub(crate) fn ask_for_input(&mut self, number: u64) {
+        if number > 0 {
+            self.input.accept(number);
+            self.is_input_asked = true;
+        }
+    }
+
     fn refuse(&mut self, why: &str) {
         self.is_due = true;
         if self.refusals.len() < MAX_REFUSALS {

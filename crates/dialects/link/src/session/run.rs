@@ -16,12 +16,15 @@ use rookery_wire::{ConnectionHandle, rpc};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
+use super::branches::{BRANCHES, CHANGES};
 use super::notices::Notices;
 use super::threads::OpenThread;
 use super::{Entered, Opened, Session, State, cards, scene};
 
 /// How long a stop is waited for to say whether another daemon follows.
 const WORD: Duration = Duration::from_secs(1);
+/// How long input may take to be given to a program before a frame goes without it.
+const GIVING: Duration = Duration::from_millis(1);
 /// How long a redraw may take to be whole before it is sent.
 const REDRAW: Duration = Duration::from_millis(2);
 /// A change of more rows than this is taken to be a redraw.
@@ -161,7 +164,12 @@ impl Runner {
             self.find().await;
             if let Some(frame) = self.frame()
                 && self.send(&frame).is_err()
+            // Input that is just being given is told with what comes of it, and not by a frame of its own.
+            let _ = timeout(GIVING, self.session.input_turn.lock()).await;
             {
+            if let Some(open) = &mut self.open {
+                open.read_edits(&self.core).await;
+            }
                 return None;
             }
         }
@@ -311,13 +319,18 @@ impl Runner {
     fn frame(&mut self) -> Option<Frame> {
         let mut rest = Frame::default();
         // Read first: what the kernel has by now is in the state that follows, or comes after it.
-        let (input, resync, refusals) = self.session.look(|state| {
+        let (input, since, is_asked) = self.session.look(|state| {
+            let is_asked = std::mem::take(&mut state.is_input_asked);
+            (state.input.accepted(), state.input_since.take(), is_asked)
+        });
+        let is_input_due =
+            is_asked || since.is_some_and(|since| since + self.period() <= Instant::now());
+        let (resync, refusals) = self.session.look(|state| {
             let resync = std::mem::take(&mut state.resync);
             state.differ.resync(&resync);
-            state.input_since = None;
             // An input may have been taken since this task was woken; what came before it shows.
             self.is_scene_due |= state.take_due().1;
-            (state.input.accepted(), resync, std::mem::take(&mut state.refusals))
+            (resync, std::mem::take(&mut state.refusals))
         });
         let is_scene_due = std::mem::take(&mut self.is_scene_due) || resync.scene;
         if resync.scene {
@@ -334,7 +347,9 @@ impl Runner {
         if is_scene_due && is_visible {
             let projects = self.core.workspace().projects();
             let roots = projects.into_iter().map(|it| it.root).collect();
-            self.session.look_at_branches(&self.core, roots);
+            self.session.look_at(&self.core, &BRANCHES, roots);
+            let dirs = scene::work_dirs(&self.core);
+            self.session.look_at(&self.core, &CHANGES, dirs);
             rest.cards = cards::news(&self.core, &self.session, &mut self.cards);
         }
         self.send_terminals();
@@ -354,7 +369,12 @@ impl Runner {
         // Also of a window that is minimized: it is what brings it back.
         rest.raise = std::mem::take(&mut self.is_raised);
         let (frame, is_behind, is_scene_behind) = self.session.look(|state| {
-            let frame = state.differ.finish(input, rest);
+            // By itself it would hold up what comes of it, which is about to come.
+            let is_told = is_input_due || !rest.is_empty() || state.differ.has_news();
+            if !is_told {
+                state.input_since = since.or(state.input_since);
+            }
+            let frame = state.differ.finish(if is_told { input } else { 0 }, rest);
             (frame, state.differ.is_behind(), state.differ.is_scene_behind())
         });
         // What is left, of rows, styles or parts, comes with the next.

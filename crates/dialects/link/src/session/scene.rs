@@ -1,6 +1,7 @@
 //! The parts of a scene as one viewer has them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use rookery_core::{Core, Session as Home, SessionHome, Tabs, ThreadQuery, ThreadView, Viewer};
 use rookery_model::Words as _;
@@ -19,6 +20,9 @@ use crate::make;
 
 /// Threads below projects in the sidebar.
 const MOST_THREADS: usize = 100;
+
+/// Directories in which changed files are counted.
+const MOST_DIRS: usize = 32;
 
 /// Which mood a project has of those below it, threads among them.
 const LOUDEST: [Mood; 4] = [Mood::Failed, Mood::Waiting, Mood::Working, Mood::Done];
@@ -43,10 +47,22 @@ pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene 
         panes: Some(panes(core, &viewer, place.terminal)),
         palette: Some(around.palette.as_ref().map(|open| made.palette(open))),
         inbox: Some(made.inbox()),
-        dialog: Some(around.dialog.as_ref().map(Into::into)),
-        toasts: Some(around.toasts.iter().map(Into::into).collect()),
+        dialog: Some(around.dialog.as_ref().map(dialog)),
+        toasts: Some(around.toasts.iter().map(toast).collect()),
         chosen: Some(super::chosen::chosen(core, session, viewer.face)),
     }
+}
+
+/// Names of others are in it.
+fn dialog(asked: &scene::Dialog) -> link::Dialog {
+    let dialog = link::Dialog::from(asked);
+    link::Dialog { title: make::line(&dialog.title), body: make::line(&dialog.body), ..dialog }
+}
+
+/// Programs say what is in it.
+fn toast(shown: &scene::Toast) -> link::Toast {
+    let toast = link::Toast::from(shown);
+    link::Toast { title: make::line(&toast.title), body: make::line(&toast.body), ..toast }
 }
 
 /// The world as one scene is made of it.
@@ -142,6 +158,7 @@ impl<'a> Made<'a> {
                 ..link::Agent::default()
             });
             let here =
+                changes: at(tab).and_then(|tab| self.changes(tab.cwd())),
                 self.threads.iter().filter(|seen| self.project_of(seen) == Some(tabs.project.id));
             let threads = here.map(|seen| self.thread_row(seen));
             let mut agents: Vec<link::Agent> = terminals.chain(threads).collect();
@@ -183,6 +200,11 @@ impl<'a> Made<'a> {
     /// The project whose directory a thread works in; the innermost.
     fn project_of(&self, seen: &ThreadView) -> Option<ProjectId> {
         let around =
+    /// How many files differ where someone works.
+    fn changes(&self, dir: &std::path::Path) -> Option<u32> {
+        self.session.look(|state| state.changes.of(dir))
+    }
+
             self.tree.iter().filter(|tabs| seen.thread.cwd.starts_with(&tabs.project.root));
         around.max_by_key(|tabs| tabs.project.root.components().count()).map(|it| it.project.id)
     }
@@ -198,6 +220,7 @@ impl<'a> Made<'a> {
             ..link::Agent::default()
         }
     }
+            changes: self.changes(&seen.thread.cwd),
 
     fn strip(
         &self,
@@ -286,12 +309,28 @@ impl<'a> Made<'a> {
             _ => None,
         };
         let row = inbox::Item { item, request }.row(&title_of(self.core, item.session));
-        link::InboxRow { terminal: terminal_of(self.core, item.session), ..row }
+        link::InboxRow {
+            terminal: terminal_of(self.core, item.session),
+            title: make::line(&row.title),
+            subtitle: make::line(&row.subtitle),
+            ..row
+        }
     }
 }
 
 /// What a session is called.
 pub(crate) fn title_of(core: &Core, session: SessionId) -> String {
+/// The directories in which agents and threads work that the sidebar lists, as many as are looked at.
+pub(crate) fn work_dirs(core: &Core) -> Vec<PathBuf> {
+    let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
+    let threads = core.threads().list(&query).threads.into_iter().map(|seen| seen.thread.cwd);
+    let projects = core.workspace().tree().projects;
+    let tabs = projects.iter().flat_map(|tabs| &tabs.tabs);
+    let agents = tabs.filter(|tab| tab.activity.owner.is_some()).map(|tab| tab.cwd().to_owned());
+    let dirs: BTreeSet<PathBuf> = agents.chain(threads).collect();
+    dirs.into_iter().take(MOST_DIRS).collect()
+}
+
     core.sessions().get(session).map_or_else(String::new, |Home { title, .. }| make::line(&title))
 }
 

@@ -9,7 +9,7 @@ use rookery_core::{
     Core, FollowedThread, ItemChange, News, Notice, NoticeBody, PlacedItem, RequestChange,
     Subscription, Topics,
 };
-use rookery_model::{self as model, Item, ItemId, ItemStatus, ThreadId};
+use rookery_model::{self as model, Item, ItemId, ItemStatus, ThreadId, TurnId};
 use rookery_view::link::{ThreadNews, bound};
 use rookery_view::prose::Prose;
 
@@ -59,6 +59,17 @@ impl OpenThread {
         self.feed.is_due()
     }
 
+    /// Reads what items changed in files that are to be told now.
+    pub(crate) async fn read_edits(&mut self, core: &Core) {
+        let due = self.feed.due.iter().filter_map(|item| self.feed.thread.item(item));
+        let turns: BTreeSet<TurnId> =
+            due.filter(|placed| make::may_edit(&placed.item)).map(|placed| placed.turn).collect();
+        self.feed.edits = make::Edits::default();
+        for turn in turns {
+            self.feed.edits.extend(make::Edits::read(core, self.id(), Some(turn)).await);
+        }
+    }
+
     /// What is to be told now, as much as a frame may have.
     pub(crate) fn take(&mut self, core: &Core) -> Vec<ThreadNews> {
         self.feed.take(core)
@@ -73,6 +84,8 @@ struct Feed {
     /// Items that grow, as the viewer has them.
     growing: BTreeMap<ItemId, Growing>,
     is_head_due: bool,
+    /// What was read of changed files for items that are due.
+    edits: make::Edits,
 }
 
 /// An item that grows.
@@ -114,7 +127,8 @@ fn text_of(item: &Item) -> (String, bool) {
 
 impl Feed {
     fn new(thread: FollowedThread) -> Feed {
-        Feed { thread, due: BTreeSet::new(), growing: BTreeMap::new(), is_head_due: false }
+        let (due, growing) = (BTreeSet::new(), BTreeMap::new());
+        Feed { thread, due, growing, is_head_due: false, edits: make::Edits::default() }
     }
 
     /// Takes what happened; true if it may show around the thread as well.
@@ -236,7 +250,7 @@ impl Feed {
         if item.status == ItemStatus::InProgress && make::grows(item) {
             self.growing.insert(item.id.clone(), Growing::new(item));
         }
-        let whole = make::item(core, placed.turn, item);
+        let whole = make::item(core, placed.turn, item, &self.edits);
         Some(ThreadNews { whole: Some(Box::new(whole)), ..news })
     }
 }

@@ -141,6 +141,11 @@ impl Differ {
             || self.terms.values().any(Sent::is_behind)
     }
 
+    /// Whether there is anything in the draft.
+    pub fn has_news(&self) -> bool {
+        !self.draft.is_empty()
+    }
+
     /// Ends the draft: gives the frame to send, or nothing if there is nothing new. `rest` has what is no
     /// state to be compared: threads, cards, notices, clip, raise and bye. Input that was accepted is told
     /// even if nothing else is new, and the first frame is always sent.
