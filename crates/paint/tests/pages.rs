@@ -14,7 +14,7 @@ use rookery_view::link;
 use rookery_view::scene::grid::ViewState;
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Point, Rect, StatusPart};
 use rookery_view::scene::pages::{Button, Card, Field, Inbox};
-use rookery_view::scene::{ACCENT, Dialog, Layout, Pane, Panes, Scene, Stage, WindowSize};
+use rookery_view::scene::{ACCENT, Dialog, Layout, Mood, Pane, Panes, Scene, Stage, WindowSize};
 use rookery_view::tile::{self, Edge};
 
 fn plan(scene: &Scene) -> Arc<Plan> {
@@ -51,6 +51,36 @@ fn every_page_looks_as_it_did() {
         }
         draw(&scene, 1).shrunk(10).assert_like(name);
     }
+}
+
+#[test]
+fn the_sidebar_says_what_the_checkout_stands_on_how_many_wait_and_what_is_in_no_project() {
+    let mut scene = demo::workspace();
+    scene.sidebar.projects[0].waiting = 2;
+    let shown = plan(&scene);
+    let place = &shown.layout().sidebar;
+    assert!(said(&shown).contains("rookerymain"), "{}", said(&shown));
+    let (head, rows) = place.elsewhere.as_ref().unwrap();
+    assert_eq!(rows.len(), 1);
+    assert!(head.y > place.projects.last().unwrap().row.y);
+    assert_eq!(shown.hit(middle(rows[0])), Hit::Agent(scene.sidebar.projects.len(), 0));
+    assert!(said(&shown).contains("elsewhere1dPlantheweek"), "{}", said(&shown));
+    // How a project fares is told by more than its stripe.
+    let row = place.projects[0].row;
+    let sign = Rect::new(row.right() - 26.0, row.y + 4.0, 14.0, row.height - 8.0);
+    let with_sign = draw(&scene, 1).count(sign, Mood::Waiting.color().unwrap());
+    assert!(with_sign > 8, "{with_sign}");
+    scene.sidebar.filter = Some(Field { has_keyboard: true, ..Field::of("plan") });
+    assert!(said(&plan(&scene)).contains("/plan"));
+}
+
+#[test]
+fn a_long_name_leaves_room_for_the_kind_of_what_waits() {
+    let mut scene = pages::inbox();
+    let Stage::Inbox(page) = &mut scene.stage else { panic!("an inbox") };
+    Arc::make_mut(&mut page.rows)[0].session_title = "name ".repeat(60);
+    let shown = said(&plan(&scene));
+    assert!(shown.contains("approval"), "{shown}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn dots_stripes_and_badges_have_the_colors_of_their_moods() {
             assert_eq!(canvas.at(1.0, middle), mood, "stripe of {}", project.name);
             assert_ne!(canvas.at(3.5, middle), mood, "the stripe is three wide");
         }
-        let found = canvas.has(Rect { x: 196.0, width: 20.0, ..place.row }, ACCENT);
+        let found = canvas.has(Rect { x: 176.0, width: 40.0, ..place.row }, ACCENT);
         assert_eq!(found, project.has_badge, "badge of {}", project.name);
         for (agent, row) in project.agents.iter().zip(&place.agents) {
             if let Some(mood) = agent.mood.color() {

@@ -95,7 +95,11 @@ impl Seats {
             let here = threads.iter().filter(|seen| home(seen) == Some(project.id));
             project.agents.extend(here.map(|seen| thread_row(seen, now)));
             project.agents.sort_by_key(|row| std::cmp::Reverse(waits(row)));
+            let waiting = project.agents.iter().filter(|row| waits(row)).count();
+            project.waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
         }
+        let outside = threads.iter().filter(|seen| home(seen).is_none());
+        scene.sidebar.elsewhere = outside.map(|seen| thread_row(seen, now)).collect();
         scene.inbox.count = Some(requests.len());
     }
 

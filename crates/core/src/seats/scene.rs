@@ -150,7 +150,9 @@ fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Side
             id: *id,
             name: name.clone(),
             is_active: workspace.active.project == Some(*id),
+            branch: String::new(),
             mood: Mood::loudest(group.tabs.iter().map(mood)),
+            waiting: 0,
             has_badge: group.tabs.iter().any(|tab| tab.activity.pending.is_some()),
             rename: match &state.edit {
                 Some(Edit::Project(edited, text)) if edited == id => Some(Field::of(text)),
@@ -163,6 +165,8 @@ fn sidebar(state: &Seat, workspace: &WorkspaceTree, agents: &[AgentRow]) -> Side
         is_collapsed: state.sidebar.is_collapsed,
         width: state.sidebar.width,
         projects: workspace.projects.iter().map(row).collect(),
+        elsewhere: Vec::new(),
+        filter: None,
         are_agents_visible: state.sidebar.are_agents_visible,
         scroll: None,
         chosen: None,

@@ -79,8 +79,6 @@ impl App {
         let filter = self.pages.sidebar.filter.as_ref().filter(|_| self.sidebar.is_some());
         match filter.filter(|field| !field.is_empty()) {
             Some(field) => found(sidebar, field.text()),
-            // A window draws projects and what is below them.
-            None if self.around.is_window => rows(sidebar),
             None => all(sidebar),
         }
     }

@@ -37,6 +37,15 @@ pub(crate) fn sidebar(look: &Look<'_>, sheet: &mut Sheet) {
                 chosen(brush, *row);
             }
         }
+        if let Some((head, rows)) = &look.layout.sidebar.elsewhere {
+            let words = Rect::new(head.x + 14.0, head.y, head.width - 28.0, head.height);
+            brush.label("elsewhere", words, Side::Left, Ink::new(look.shades.faint, 12.5));
+            chosen(brush, *head);
+            for (agent, row) in look.scene.sidebar.elsewhere.iter().zip(rows) {
+                agent_row(look, brush, agent, *row);
+                chosen(brush, *row);
+            }
+        }
     });
     overflow(look, sheet);
 }
@@ -71,7 +80,15 @@ fn frame(look: &Look<'_>, brush: &mut Brush<'_>, pane: Rect) {
     brush.fill(pane, color(shades.chrome));
     brush.fill(Rect { x: pane.right() - 1.0, width: 1.0, ..pane }, color(shades.line));
     let head = Rect { height: BAND_HEIGHT, ..pane }.inset(14.0, 0.0);
-    brush.label("PROJECTS", head, Side::Left, Ink::new(shades.faint, 10.5));
+    match &look.scene.sidebar.filter {
+        None => brush.label("PROJECTS", head, Side::Left, Ink::new(shades.faint, 10.5)),
+        Some(filter) => {
+            let cursor = if filter.has_keyboard { "▏" } else { "" };
+            let typed = format!("/ {}{cursor}", filter.text);
+            let room = Rect { width: head.width - 30.0, ..head };
+            brush.label(&typed, room, Side::Left, Ink::new(shades.text, 12.5))
+        }
+    };
     let inbox = &look.scene.inbox;
     let waiting = inbox.count.unwrap_or(inbox.rows.len());
     let bell = look.layout.sidebar.bell;
@@ -111,14 +128,36 @@ fn project_row(look: &Look<'_>, brush: &mut Brush<'_>, project: &ProjectRow, row
         let stripe = Rect { width: STRIPE, ..row.inset(0.0, 4.0) };
         brush.fill(stripe, color(mood));
     }
-    let text = Rect::new(row.x + 14.0, row.y, row.width - 14.0 - 30.0, row.height);
     if project.rename.is_some() {
         return;
     }
-    let shade = if project.is_active { shades.text } else { shades.soft };
-    brush.label(&project.name, text, Side::Left, Ink::new(shade, 13.5));
+    let middle = row.y + row.height / 2.0;
+    // From the right, each in a column of its own: how it fares, what is new, how many wait.
+    let mut right = row.right() - 15.0;
+    let column = |right: f32| right - DOT / 2.0;
+    if let Some(mood) = project.mood.color() {
+        brush.sign(column(right), middle, DOT, project.mood, mood);
+    }
+    if project.mood.color().is_some() || project.has_badge {
+        right -= DOT + 7.0;
+    }
     if project.has_badge {
-        brush.dot(row.right() - 18.5, row.y + row.height / 2.0, DOT, ACCENT);
+        brush.dot(column(right), middle, DOT, ACCENT);
+        right -= DOT + 6.0;
+    }
+    if project.waiting > 1 {
+        let count = Rect::new(right - 30.0, row.y, 30.0, row.height);
+        let ink = Ink::new(shades.warn, 11.0);
+        right -= brush.label(&project.waiting.to_string(), count, Side::Right, ink) + 6.0;
+    }
+    let left = row.x + 14.0;
+    let text = Rect::new(left, row.y, (right - left).max(0.0), row.height);
+    let shade = if project.is_active { shades.text } else { shades.soft };
+    let taken = brush.label(&project.name, text, Side::Left, Ink::new(shade, 13.5)) + 8.0;
+    // A name that is cut leaves no room.
+    if text.width - taken > 24.0 {
+        let rest = Rect { x: text.x + taken, width: text.width - taken, ..text };
+        brush.label(&project.branch, rest, Side::Left, Ink::new(shades.faint, 11.5));
     }
 }
 
@@ -130,17 +169,17 @@ fn agent_row(look: &Look<'_>, brush: &mut Brush<'_>, agent: &AgentRow, row: Rect
     }
     let middle = row.y + row.height / 2.0;
     let mood = agent.mood.color().unwrap_or(shades.line);
-    if agent.thread.is_some() {
-        // A conversation, not a program in a terminal.
-        let bubble = Rect::new(row.x + 22.0, middle - 4.0, 8.0, 7.0);
-        brush.round(bubble, 2.0, color(mood));
-        brush.fill(Rect::new(bubble.x + 1.0, bubble.bottom() - 1.0, 2.0, 3.0), color(mood));
-    } else {
-        brush.sign(row.x + 25.5, middle, DOT, agent.mood, mood);
-    }
+    brush.sign(row.x + 25.5, middle, DOT, agent.mood, mood);
     let time = Rect::new(row.right() - 50.0, row.y, 35.0, row.height);
     let taken = brush.label(&agent.time_text, time, Side::Right, Ink::new(shades.faint, 11.0));
-    let left = row.x + 38.0;
+    let mut left = row.x + 38.0;
+    if agent.thread.is_some() {
+        // A conversation, not a program in a terminal.
+        let bubble = Rect::new(left, middle - 4.0, 8.0, 6.0);
+        brush.round(bubble, 2.0, color(shades.faint));
+        brush.fill(Rect::new(left + 1.0, bubble.bottom() - 1.0, 2.0, 3.0), color(shades.faint));
+        left += 14.0;
+    }
     let name = Rect::new(left, row.y, row.right() - 21.0 - taken - left, row.height);
     let shade = if agent.is_active { shades.text } else { shades.soft };
     brush.label(&agent.name, name, Side::Left, Ink::new(shade, 12.5));

@@ -77,7 +77,9 @@ fn project(id: u64, name: &str, agents: Vec<AgentRow>) -> ProjectRow {
         id: ProjectId::new(id),
         name: name.to_owned(),
         is_active: id == 1,
+        branch: if id == 1 { "main".to_owned() } else { String::new() },
         mood: Mood::loudest(agents.iter().map(|agent| agent.mood)),
+        waiting: 0,
         has_badge: id == 2,
         rename: None,
         agents,
@@ -121,6 +123,8 @@ pub(crate) fn workspace() -> Scene {
         project(4, "notes", vec![agent(41, "Idle session", Mood::Inactive, "3d")]),
         project(5, "dotfiles", vec![]),
     ];
+    let talk = agent(0, "Plan the week", Mood::Inactive, "1d");
+    scene.sidebar.elsewhere = vec![AgentRow { tab: None, thread: Some("talk".to_owned()), ..talk }];
     scene.strip.pills = vec![
         pill(11, "agent: colors", Mood::Waiting),
         pill(12, "agent: window", Mood::Working),
@@ -140,12 +144,17 @@ pub(crate) fn workspace() -> Scene {
         ],
         ..Inbox::default()
     };
-    let area = Layout::of(&scene).grid;
+    scene.stage = screen(&scene);
+    scene
+}
+
+/// The terminal of the workspace, as large as it has room.
+pub(crate) fn screen(scene: &Scene) -> Stage {
+    let area = Layout::of(scene).grid;
     let state =
         ViewState { selected: vec![(10, 12..30)], has_keyboard: true, ..ViewState::default() };
     let shown = grid(area.rows, area.cols, &scene.theme, SCREEN.as_bytes(), &state);
-    scene.stage = Stage::terminal(TerminalId::new(11), Arc::new(shown));
-    scene
+    Stage::terminal(TerminalId::new(11), Arc::new(shown))
 }
 
 /// The colors of the pictures.

@@ -75,7 +75,7 @@ fn status() -> StatusLine {
         inbox_key: "alt+shift+i".to_owned(),
         palette_key: "alt+shift+p".to_owned(),
         message: None,
-        place: "api  ~/src/api".to_owned(),
+        place: "rookery – ~/src/rookery".to_owned(),
         size: "107×38".to_owned(),
         owner: None,
         mode: "default".to_owned(),
@@ -677,6 +677,7 @@ fn workspace_with_status() -> Scene {
     let mut scene = workspace();
     scene.status = status();
     scene.inbox.count = Some(3);
+    scene.stage = super::screen(&scene);
     scene
 }
 

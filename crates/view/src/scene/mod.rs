@@ -137,6 +137,10 @@ pub struct Sidebar {
     pub width: f32,
     /// Rows from top to bottom.
     pub projects: Vec<ProjectRow>,
+    /// Conversations that are in none of these projects.
+    pub elsewhere: Vec<AgentRow>,
+    /// What is looked for in it, while it is.
+    pub filter: Option<pages::Field>,
     /// Whether agents are listed below their projects.
     pub are_agents_visible: bool,
     /// The row that has the keyboard, counted over projects and agents.
@@ -151,6 +155,8 @@ impl Default for Sidebar {
             is_collapsed: false,
             width: layout::SIDEBAR_WIDTH,
             projects: Vec::new(),
+            elsewhere: Vec::new(),
+            filter: None,
             are_agents_visible: true,
             chosen: None,
             scroll: None,
@@ -166,8 +172,12 @@ pub struct ProjectRow {
     pub name: String,
     /// Whether it is the one shown.
     pub is_active: bool,
+    /// What its checkout stands on; empty if unknown.
+    pub branch: String,
     /// The loudest mood among its tabs; colors the stripe.
     pub mood: Mood,
+    /// Requests that wait in it.
+    pub waiting: u32,
     /// Whether any of its tabs has something unseen.
     pub has_badge: bool,
     /// What the user has typed so far while renaming it.

@@ -42,7 +42,9 @@ fn project(id: u64, agents: u64) -> ProjectRow {
         id: ProjectId::new(id),
         name: format!("project {id}"),
         is_active: false,
+        branch: String::new(),
         mood: Mood::Inactive,
+        waiting: 0,
         has_badge: false,
         rename: None,
         agents: (0..agents).map(agent).collect(),
@@ -223,15 +225,33 @@ fn cells_are_whole_pixels_at_every_scale_and_as_before_at_whole_ones() {
 }
 
 #[test]
+fn room_for_headers_is_kept_below_where_none_is_drawn() {
+    let mut scene = scene();
+    scene.strip.pills = vec![pill(7, "seven"), pill(8, "eight")];
+    let alone = Layout::of(&scene).grid;
+    scene.strip.pills[1].more = 1;
+    let kept = Layout::of(&scene).grid;
+    scene.stage =
+        Stage::Panes(super::Panes { panes: Vec::new(), is_group: true, is_zoomed: false });
+    let drawn = Layout::of(&scene).grid;
+    assert_eq!((kept.rows, kept.cols), (drawn.rows, drawn.cols), "the same in every group");
+    assert!(kept.rows < alone.rows);
+    assert_eq!(kept.origin, alone.origin, "nothing moves where there is no header");
+    assert!(drawn.origin.y > kept.origin.y);
+}
+
+#[test]
 fn a_point_hits_what_is_uppermost_there() {
     let mut scene = scene();
     scene.sidebar.projects = vec![project(1, 2)];
+    scene.sidebar.elsewhere = project(0, 2).agents;
     scene.strip.pills = vec![pill(7, "seven")];
     let layout = Layout::of(&scene);
     let first = &layout.sidebar.projects[0];
     for (rect, expected) in [
         (first.row, Hit::Project(ProjectId::new(1))),
         (first.agents[1], Hit::Agent(0, 1)),
+        (layout.sidebar.elsewhere.as_ref().unwrap().1[1], Hit::Agent(1, 1)),
         (layout.sidebar.new_project, Hit::NewProject),
         (layout.sidebar.bell, Hit::Bell),
         (layout.sidebar.edge, Hit::SidebarEdge),

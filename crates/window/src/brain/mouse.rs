@@ -378,7 +378,7 @@ impl Controller {
     /// Hands an event on.
     fn pass(&mut self, picture: &Picture, hit: Hit, kind: MouseKind, press: Press) {
         let shown = self.driver.face.mirror().scene();
-        let place = places::hit(hit, shown);
+        let place = places::hit(picture, hit, shown);
         let is_pane = matches!(place, Some(rookery_face::app::Hit::Pane(_)) | None);
         let (col, row) = match kind {
             MouseKind::Press if !is_pane => places::elsewhere(press.point),

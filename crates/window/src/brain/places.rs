@@ -57,15 +57,17 @@ pub(super) fn page_rows(picture: &Picture) -> u16 {
 }
 
 /// What is under the mouse; none if nothing there is the state machine's.
-pub(super) fn hit(hit: layout::Hit, shown: &link::Scene) -> Option<Hit> {
+pub(super) fn hit(picture: &Picture, hit: layout::Hit, shown: &link::Scene) -> Option<Hit> {
     use layout::Hit as On;
     let action = |id: &str| Some(Hit::Action(id.to_owned()));
     match hit {
         On::Project(id) => Some(Hit::Project(id.get())),
         On::Agent(project, agent) => {
-            let project = shown.sidebar.as_ref()?.projects.get(project)?;
-            let agent = project.agents.get(agent)?;
-            Some(Hit::Agent(agent.terminal, agent.thread.clone()))
+            let sidebar = &picture.scene.sidebar;
+            // Below the last project are those of none.
+            let agents = sidebar.projects.get(project).map_or(&sidebar.elsewhere, |it| &it.agents);
+            let agent = agents.get(agent)?;
+            Some(Hit::Agent(agent.tab.map(|tab| tab.get()), agent.thread.clone()))
         }
         On::NewProject => action("new_project"),
         On::Bell | On::Status(StatusPart::Waiting) => action("open_inbox"),

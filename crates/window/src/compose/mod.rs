@@ -4,11 +4,13 @@
 
 mod pages;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use rookery_face::app::{App, Choice, Cx, Question};
-use rookery_face::pages::sidebar::{Row as SidebarRow, rows as sidebar_rows};
+use rookery_face::pages::sidebar::Row as SidebarRow;
 use rookery_face::words::{age, line};
 use rookery_model::{ProjectId, TerminalId};
 use rookery_view::link::{self, Page};
@@ -71,7 +73,7 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
     scene.window = own.window;
     scene.scale = own.scale;
     scene.font = own.font.clone();
-    scene.title = shown.title.clone().filter(|it| !it.is_empty()).unwrap_or_default();
+    scene.title = shown.title.as_deref().map(line).unwrap_or_default();
     scene.sidebar = sidebar(app, cx, own);
     scene.strip = strip(app, cx, own);
     scene.stage = stage(app, cx, own, rows, &scene.theme);
@@ -145,11 +147,28 @@ fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
         id: ProjectId::new(project.id),
         name: line(&project.name),
         is_active: project.active,
+        branch: project.branch.as_deref().map(line).unwrap_or_default(),
         mood: project.mood.into(),
+        waiting: project.waiting,
         has_badge: project.badge,
         rename: renamed(app, own, project.rename.as_ref()),
-        agents: project.agents.iter().map(agent).collect(),
+        agents: Vec::new(),
     };
+    // In the order in which keys walk through them, those that are found if some are looked for.
+    let (mut projects, mut elsewhere) = (Vec::<ProjectRow>::new(), None::<Vec<AgentRow>>);
+    for row in app.sidebar_rows(told) {
+        match row {
+            SidebarRow::Project(row) => projects.push(project(row)),
+            SidebarRow::Elsewhere => elsewhere = Some(Vec::new()),
+            SidebarRow::Agent(row) => {
+                let above = projects.last_mut().map(|above| &mut above.agents);
+                if let Some(rows) = elsewhere.as_mut().or(above) {
+                    rows.push(agent(row));
+                }
+            }
+        }
+    }
+    let filter = app.pages.sidebar.filter.as_ref().filter(|_| app.sidebar.is_some());
     let usual = scene::layout::SIDEBAR_WIDTH;
     let bounds = scene::layout::SIDEBAR_BOUNDS;
     // The daemon may keep a width in columns; that of a terminal is of no use here.
@@ -159,7 +178,9 @@ fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
     Sidebar {
         is_collapsed: own.dragged.map_or(told.collapsed, |width| is_narrow(&width)),
         width: dragged.or(own.sidebar).unwrap_or(told_width),
-        projects: told.projects.iter().map(project).collect(),
+        projects,
+        elsewhere: elsewhere.unwrap_or_default(),
+        filter: filter.map(|typed| field(own, typed, app.pages.sidebar.filtering)),
         are_agents_visible: !told.agents_hidden,
         chosen: chosen(app, told),
         scroll: own.scrolled.0,
@@ -174,7 +195,7 @@ fn renamed(app: &App, own: &Own, start: Option<&String>) -> Option<Field> {
 
 /// The row of the sidebar that has the keyboard, counted over those that are shown.
 fn chosen(app: &App, told: &link::Sidebar) -> Option<usize> {
-    let rows = sidebar_rows(told);
+    let rows = app.sidebar_rows(told);
     let at = app.sidebar?.min(rows.len().checked_sub(1)?);
     let is_project = |row: &&SidebarRow<'_>| matches!(row, SidebarRow::Project(_));
     match told.agents_hidden {
@@ -432,18 +453,4 @@ fn menu(app: &App, menu: &rookery_face::app::Menu, at: Point) -> Menu {
         }
     };
     Menu { at, rows: menu.rows.iter().map(row).collect(), selected: Some(menu.selected) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_is_too_long_to_lay_out_says_what_is_left_out() {
-        assert_eq!(bounded("short"), "short");
-        let long = "ü".repeat(MOST_ASKED);
-        assert_eq!(bounded(&long), long);
-        let longer = bounded(&format!("{long}abc"));
-        assert!(longer.ends_with("… and 3 characters more on this line"), "{longer}");
-    }
 }

@@ -84,7 +84,18 @@ pub(super) fn inbox(app: &App, cx: &Cx<'_>, own: &Own) -> Inbox {
         is_whole: page.whole,
         first: None,
         card: card(&app.pages.card, points(app.pages.card.scroll), app, own),
-        rows: Arc::new(told.rows),
+        rows: Arc::new(told.rows.into_iter().map(readable).collect()),
+    }
+}
+
+/// The row with nothing in it that acts or hides.
+fn readable(row: link::InboxRow) -> link::InboxRow {
+    link::InboxRow {
+        kind: line(&row.kind),
+        session_title: line(&row.session_title),
+        title: line(&row.title),
+        subtitle: line(&row.subtitle),
+        ..row
     }
 }
 

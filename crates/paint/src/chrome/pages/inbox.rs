@@ -9,6 +9,7 @@ use super::card::card;
 use super::parts::{Now, Offer, SMALL, TEXT, age, foot, head, row, window};
 use crate::brush::{Ink, Side};
 use crate::chrome::Look;
+use crate::fonts;
 use crate::shades::{Shades, color};
 use crate::sheet::{Kind, Scroll, Sheet};
 
@@ -100,7 +101,10 @@ fn one(sheet: &mut Sheet, item: &InboxRow, rect: Rect, is_chosen: bool, now: Now
     }
     let taken = sheet.label(&old, upper, Side::Right, faint);
     let words = Rect { x: inner.x + 18.0, width: inner.width - 18.0 - taken - 10.0, ..upper };
-    let taken = sheet.label(&item.session_title, words, Side::Left, Ink::new(shades.text, TEXT));
+    // A long name leaves room for what kind of thing waits.
+    let kind = fonts::width(&item.kind, faint.font, faint.size) + 10.0;
+    let name = Rect { width: (words.width - kind).max(words.width / 2.0), ..words };
+    let taken = sheet.label(&item.session_title, name, Side::Left, Ink::new(shades.text, TEXT));
     let taken = if taken > 0.0 { taken + 8.0 } else { 0.0 };
     let kind = Rect { x: words.x + taken, width: words.width - taken, ..words };
     sheet.label(&item.kind, kind, Side::Left, faint);

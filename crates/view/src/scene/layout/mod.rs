@@ -256,7 +256,7 @@ impl Layout {
             true => Panes::without_status(scene.window, width),
             false => Panes::of(scene.window, width),
         };
-        let grid = panes.room(&scene.font, scene.scale, room::has_headers(scene));
+        let grid = panes.room(&scene.font, scene.scale, room::Headers::of(scene));
         let is_group = matches!(&scene.stage, Stage::Panes(shown) if shown.is_group);
         let place = |pane| PaneLayout::of(pane, grid, panes.terminal, is_group);
         Layout {

@@ -18,26 +18,43 @@ const BAR_WIDTH: f32 = 14.0;
 impl Panes {
     /// Where the cells lie and how many there are, without headers and at scale 1.
     pub fn grid(&self, font: &FontChoice) -> GridArea {
-        self.room(font, 1.0, false)
+        self.room(font, 1.0, Headers::None)
     }
 
-    /// Where the cells of all panes lie at a scale, below a band for headers if there are any.
-    pub fn room(&self, font: &FontChoice, scale: f32, has_headers: bool) -> GridArea {
+    /// Where the cells of all panes lie at a scale.
+    pub(super) fn room(&self, font: &FontChoice, scale: f32, headers: Headers) -> GridArea {
         let (horizontal, vertical) = PADDING;
-        let mut area = self.terminal.inset(horizontal, vertical);
-        if has_headers {
-            let top = self.terminal.y + HEADER_HEIGHT + 2.0;
-            area = Rect::new(area.x, top, area.width, area.bottom() - top);
-        }
+        let all = self.terminal.inset(horizontal, vertical);
+        let band = HEADER_HEIGHT + 2.0 - vertical;
+        let area = match headers {
+            Headers::None => all,
+            Headers::Drawn => Rect { y: all.y + band, height: all.height - band, ..all },
+            Headers::Kept => Rect { height: all.height - band, ..all },
+        };
         GridArea::within(area, CellSize::at(font, scale)).snapped(scale)
     }
 }
 
-/// Whether room for headers is kept: if any group of the project has several tabs, so that rows stay
-/// as many while the user goes from group to group.
-pub(super) fn has_headers(scene: &Scene) -> bool {
-    let is_group = matches!(&scene.stage, Stage::Panes(panes) if panes.is_group);
-    is_group || scene.strip.pills.iter().any(|pill| pill.more > 0)
+/// The band for headers of panes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Headers {
+    None,
+    /// Above the cells.
+    Drawn,
+    /// As much room is left free below them, so that rows stay as many while the user goes from group to
+    /// group.
+    Kept,
+}
+
+impl Headers {
+    pub(super) fn of(scene: &Scene) -> Headers {
+        let is_group = matches!(&scene.stage, Stage::Panes(panes) if panes.is_group);
+        match is_group {
+            true => Headers::Drawn,
+            false if scene.strip.pills.iter().any(|pill| pill.more > 0) => Headers::Kept,
+            false => Headers::None,
+        }
+    }
 }
 
 /// Where a pane lies.

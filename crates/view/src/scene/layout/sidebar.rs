@@ -13,6 +13,8 @@ pub struct SidebarLayout {
     pub list: Rect,
     /// Projects and the agents below them, in the scene's order.
     pub projects: Vec<ProjectLayout>,
+    /// What lies below projects, as those do: a heading and the rows of conversations in no project.
+    pub elsewhere: Option<(Rect, Vec<Rect>)>,
     /// The button for a new project.
     pub new_project: Rect,
     /// The bell that opens the inbox.
@@ -51,17 +53,24 @@ impl SidebarLayout {
             ..SidebarLayout::default()
         };
         let mut y = list.y;
-        for project in &sidebar.projects {
-            let agents = if sidebar.are_agents_visible { &project.agents[..] } else { &[] };
+        let mut rows = |count: usize| {
             let row = Rect::new(0.0, y, pane.width, PROJECT_HEIGHT);
             y += PROJECT_HEIGHT;
             let place = |index: usize| {
                 let top = y + index as f32 * AGENT_HEIGHT;
                 Rect::new(0.0, top, pane.width, AGENT_HEIGHT)
             };
-            let agents: Vec<_> = (0..agents.len()).map(place).collect();
-            y += agents.len() as f32 * AGENT_HEIGHT + if agents.is_empty() { 2.0 } else { 8.0 };
+            let below: Vec<_> = (0..count).map(place).collect();
+            y += count as f32 * AGENT_HEIGHT + if count == 0 { 2.0 } else { 8.0 };
+            (row, below)
+        };
+        for project in &sidebar.projects {
+            let shown = if sidebar.are_agents_visible { project.agents.len() } else { 0 };
+            let (row, agents) = rows(shown);
             layout.projects.push(ProjectLayout { id: project.id, row, agents });
+        }
+        if sidebar.are_agents_visible && !sidebar.elsewhere.is_empty() {
+            layout.elsewhere = Some(rows(sidebar.elsewhere.len()));
         }
         layout.scroll_to(sidebar, y - list.y);
         layout
@@ -71,19 +80,25 @@ impl SidebarLayout {
     fn scroll_to(&mut self, sidebar: &Sidebar, content: f32) {
         let most = (content - self.list.height).max(0.0);
         let active = sidebar.projects.iter().position(|project| project.is_active).unwrap_or(0);
-        let Some(project) = self.projects.get(active) else { return };
-        let lowest = project.agents.last().copied().unwrap_or(project.row);
-        let wanted = (lowest.bottom() - self.list.bottom()).min(project.row.y - self.list.y);
+        let wanted = self.projects.get(active).map_or(0.0, |project| {
+            let lowest = project.agents.last().copied().unwrap_or(project.row);
+            (lowest.bottom() - self.list.bottom()).min(project.row.y - self.list.y)
+        });
         let offset = bounded(sidebar.scroll.unwrap_or(wanted), (0.0, most)).round();
         self.scroll = (offset, most);
         for project in &mut self.projects {
             project.row.y -= offset;
             project.agents.iter_mut().for_each(|row| row.y -= offset);
         }
+        if let Some((head, rows)) = &mut self.elsewhere {
+            head.y -= offset;
+            rows.iter_mut().for_each(|row| row.y -= offset);
+        }
         let rows = self
             .projects
             .iter()
-            .flat_map(|project| std::iter::once(&project.row).chain(&project.agents));
+            .flat_map(|project| std::iter::once(&project.row).chain(&project.agents))
+            .chain(self.elsewhere.iter().flat_map(|(_, rows)| rows));
         let middle = |row: &Rect| row.y + row.height / 2.0;
         for row in rows {
             self.hidden.0 += usize::from(middle(row) < self.list.y);
@@ -103,10 +118,12 @@ impl SidebarLayout {
         if !self.list.contains(point) {
             return None;
         }
-        self.projects.iter().enumerate().find_map(|(index, project)| {
-            let agent = project.agents.iter().position(|row| row.contains(point));
+        let at = |rows: &[Rect]| rows.iter().position(|row| row.contains(point));
+        let in_project = self.projects.iter().enumerate().find_map(|(index, project)| {
             let own = project.row.contains(point).then_some(Hit::Project(project.id));
-            own.or(agent.map(|agent| Hit::Agent(index, agent)))
-        })
+            own.or(at(&project.agents).map(|agent| Hit::Agent(index, agent)))
+        });
+        let below = || at(&self.elsewhere.as_ref()?.1);
+        in_project.or_else(|| below().map(|agent| Hit::Agent(self.projects.len(), agent)))
     }
 }
