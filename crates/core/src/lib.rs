@@ -86,8 +86,8 @@ pub use runners::{
     RunnersView, TakenSnapshot,
 };
 pub use seats::{
-    Clipboard, EndReason, Face, Fit, MAX_VIEWERS, NewViewer, Page, PaneTo, Presented, SceneCounts,
-    UiConfig, Viewer, ViewerRights, WindowMetrics,
+    Clipboard, EndReason, Face, Fit, MAX_VIEWERS, NewViewer, Page, PaneTo, PictureAsk, Presented,
+    SceneCounts, UiConfig, Viewer, ViewerRights, WindowMetrics, WindowPicture,
 };
 pub use sessions::{
     AgentChoice, AgentEvent, AgentEventKind, Created, Import, Imported, NewSession, Reported,

@@ -28,6 +28,8 @@ pub enum Step {
     Changed {
         /// A window shall come to the front.
         raise: bool,
+        /// A picture of what is shown now is asked for.
+        shoot: Option<link::Shoot>,
     },
     /// The daemon is away.
     Lost,
@@ -149,7 +151,7 @@ impl Driver {
                     self.app.regain();
                 }
                 self.changed(&changed);
-                Step::Changed { raise: changed.raise }
+                Step::Changed { raise: changed.raise, shoot: changed.shoot }
             }
             News::Lost(lost) => {
                 let stopping = lost.bye == Some(Bye::Stopping);

@@ -11,10 +11,12 @@
 mod brain;
 mod canvas;
 mod compose;
+pub mod compositor;
 pub mod icon;
 mod keys;
 pub mod libraries;
 mod picture;
+mod place;
 mod pointer;
 mod stage;
 
@@ -93,6 +95,9 @@ pub enum WindowError {
     /// The window system cannot be reached.
     #[error("cannot open a window: {0}")]
     Display(String),
+    /// The window system ended while the window was open.
+    #[error("the window system is gone")]
+    Gone,
     /// A thread could not be started, or ended by itself.
     #[error("cannot open a window: {0}")]
     Thread(String),
@@ -195,6 +200,7 @@ pub fn run(mut options: Options) -> Result<Ended, WindowError> {
     };
     let mut stage = Stage::new(slot, sender, trace);
     let shown = events.run_app(&mut stage);
+    let was_open = stage.is_open();
     let ended = stage.finish();
     // The channel of events is closed by now, which ends the other thread.
     let _ = thinking.join();
@@ -202,6 +208,7 @@ pub fn run(mut options: Options) -> Result<Ended, WindowError> {
         (Some(Ok(ended)), _) => Ok(ended),
         (Some(Err(why)), _) => Err(WindowError::Display(why)),
         (None, Ok(())) => Ok(Ended::Left),
+        (None, Err(_)) if was_open => Err(WindowError::Gone),
         (None, Err(error)) => Err(WindowError::Display(error.to_string())),
     }
 }

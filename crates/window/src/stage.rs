@@ -29,6 +29,7 @@ use winit::window::{CursorIcon, Icon, ImePurpose, UserAttentionType, Window, Win
 
 use crate::canvas::Canvas;
 use crate::picture::Picture;
+use crate::place::{Screen, fit};
 use crate::{APP_ID, Ended, Event, Order, Place, Press, Slot, Wheel, keys, pointer};
 
 /// The smallest window, in points.
@@ -89,6 +90,10 @@ impl Stage {
         }
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.shown.is_some()
+    }
+
     /// How it ended, once the loop is over.
     pub(crate) fn finish(self) -> Option<Result<Ended, String>> {
         self.ended
@@ -108,6 +113,13 @@ impl Stage {
     }
 
     fn open(&mut self, event_loop: &ActiveEventLoop, place: Place) -> Result<(), String> {
+        let screen = |it: winit::monitor::MonitorHandle| Screen {
+            at: (it.position().x, it.position().y),
+            size: (it.size().width, it.size().height),
+            scale: it.scale_factor(),
+        };
+        let screens: Vec<Screen> = event_loop.available_monitors().map(screen).collect();
+        let place = fit(place, &screens);
         let usual = WindowSize::default();
         let (width, height) = place.size.unwrap_or((usual.width, usual.height));
         let size = LogicalSize::new(width.max(LEAST.0), height.max(LEAST.1));

@@ -14,6 +14,7 @@ mod providers;
 mod questions;
 mod scene;
 mod settings;
+mod shots;
 mod tabs;
 mod viewers;
 mod window;
@@ -40,6 +41,7 @@ use crate::rooms::Seats;
 pub use clipboard::Clipboard;
 pub use panes::PaneTo;
 pub use questions::Presented;
+pub use shots::{PictureAsk, WindowPicture};
 pub(crate) use viewers::TabHistory;
 pub use viewers::{EndReason, Face, Fit, MAX_VIEWERS, NewViewer, Page, Viewer, ViewerRights};
 pub use window::WindowMetrics;
@@ -91,6 +93,8 @@ pub(crate) struct Room {
     endings: Mutex<HashMap<ViewerId, viewers::Ending>>,
     /// Raised when the newest window shall come to the front.
     raises: watch::Sender<u64>,
+    /// Pictures that the desk's window is asked for.
+    shots: shots::Shots,
     /// Texts that programs put on a clipboard, for the desk.
     clips: broadcast::Sender<(Clipboard, String)>,
     /// Held while the settings file is changed.
@@ -279,6 +283,7 @@ impl Room {
             sizes: viewers::Sizes::default(),
             endings: Mutex::default(),
             raises: watch::Sender::new(0),
+            shots: shots::Shots::default(),
             clips: broadcast::Sender::new(MAX_CLIPS),
             settings_writer: tokio::sync::Mutex::new(()),
         }

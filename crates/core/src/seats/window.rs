@@ -4,7 +4,7 @@ use rookery_model::{ErrorKind, Result, TerminalId};
 use rookery_view::scene::WindowSize;
 use rookery_view::scene::layout::{self, Panes};
 
-use super::{Edit, SceneCounts};
+use super::{Edit, Page, SceneCounts};
 use crate::rooms::Seats;
 use crate::terminals::TerminalHandle;
 
@@ -212,7 +212,9 @@ impl Seats {
         let is_taken = self.look_at_seat(|seat| {
             seat.palette.is_open() || seat.edit.is_some() || seat.question.is_some()
         });
-        !is_taken && self.place().terminal.is_some()
+        let desk = self.seat().and_then(|id| self.viewer(id).ok());
+        let is_on_page = desk.is_some_and(|viewer| viewer.page != Page::Workspace);
+        !is_taken && !is_on_page && self.place().terminal.is_some()
     }
 
     /// Signs that belong to a word besides letters and digits.

@@ -47,6 +47,7 @@ pub static METHODS: &[Method<Cx>] = &[
     method!("rookery/view/edit", FULL, [] => ops::place::edit),
     method!("rookery/view/confirm", FULL, [] => ops::place::confirm),
     method!("rookery/view/pane", FULL, [t: Terminal, move: Terminal, to: Terminal, break: Terminal] => ops::place::pane),
+    method!("rookery/view/picture", FULL, [] => ops::place::picture),
     method!("rookery/view/inbox", LOOK, [] => ops::place::inbox),
     method!("rookery/view/card", LOOK, [item: QueueItem, request: Request] => ops::cards::card),
     method!("rookery/view/diff", LOOK, [review: Review, checkpoint: Checkpoint, with: Checkpoint, request: Request, thread: Thread, item: Item] => ops::cards::differences),

@@ -5,7 +5,7 @@ mod term;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rookery_view::link::{
-    Bye, CardNews, Clip, Frame, Notice, Opened, Resync, RowsFound, Scene, ThreadNews,
+    Bye, CardNews, Clip, Frame, Notice, Opened, Resync, RowsFound, Scene, Shoot, ThreadNews,
 };
 
 pub use self::term::MirrorTerm;
@@ -49,6 +49,8 @@ pub struct Changed {
     pub clip: Option<Clip>,
     /// Whether the face should come to the front.
     pub raise: bool,
+    /// A picture that is asked for.
+    pub shoot: Option<Shoot>,
     /// Why the daemon closes the connection.
     pub bye: Option<Bye>,
     /// What must be asked for again.
@@ -147,6 +149,7 @@ impl Mirror {
         changed.cards = frame.cards;
         changed.notices = frame.notices;
         (changed.clip, changed.raise, changed.bye) = (frame.clip, frame.raise, frame.bye);
+        changed.shoot = frame.shoot;
         changed
     }
 

@@ -5,6 +5,7 @@
 //! a second. Which desktop there is, `DISPLAY` and `WAYLAND_DISPLAY` tell the library that talks to it.
 
 mod desktop;
+mod image;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +20,9 @@ pub const CLIPBOARD_LIMIT: usize = 16 << 20;
 
 /// How long the desktop may take for one call.
 const CALL_LIMIT: Duration = Duration::from_secs(1);
+
+/// How long it may take for an image.
+const IMAGE_LIMIT: Duration = Duration::from_secs(4);
 
 /// Which of the two clipboards is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +113,17 @@ impl Clipboards {
         }
         let text = self.memory.text(target);
         (!text.is_empty()).then(|| text.as_ref().to_owned())
+    }
+}
+
+impl Clipboards {
+    /// The image that another program has put on the desktop's clipboard, as PNG; none if there is none of
+    /// at most this number of bytes.
+    pub async fn read_image(&self, most: u64) -> Option<Vec<u8>> {
+        self.desktop.as_ref()?;
+        let read = tokio::task::spawn_blocking(move || image::png(most));
+        // A program that never gives what it has keeps that thread, and nothing else.
+        tokio::time::timeout(IMAGE_LIMIT, read).await.ok()?.ok()?
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Frame {
     /// Asks the newest window to come to the front.
     #[serde(skip_serializing_if = "is_false")]
     pub raise: bool,
+    /// Asks a viewer that draws for a picture of what it shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shoot: Option<Shoot>,
     /// The connection closes after this frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bye: Option<Bye>,
@@ -39,6 +42,39 @@ impl Frame {
     pub fn is_empty(&self) -> bool {
         *self == Frame { n: self.n, ..Frame::default() }
     }
+}
+
+/// A picture that a viewer is asked for, of what it shows with this frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Shoot {
+    /// Which one; counted by the daemon.
+    pub ask: u64,
+    /// Pixels of a point: 1 or 2.
+    pub scale: u32,
+}
+
+/// Params of `view/picture`: what was asked for, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Picture {
+    pub ask: u64,
+    /// PNG in base64.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub png: String,
+    /// Width and height in pixels.
+    pub width: u32,
+    pub height: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Result of `view/picture`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PictureTaken {
+    /// Whether it was waited for.
+    pub taken: bool,
 }
 
 /// Params of `view/ack`: a frame was applied and painted.

@@ -70,6 +70,7 @@ pub mod method {
     pub const EDIT: &str = "rookery/view/edit";
     pub const CONFIRM: &str = "rookery/view/confirm";
     pub const PANE: &str = "rookery/view/pane";
+    pub const PICTURE: &str = "rookery/view/picture";
     pub const INBOX: &str = "rookery/view/inbox";
     pub const CARD: &str = "rookery/view/card";
     pub const DIFF: &str = "rookery/view/diff";
@@ -131,6 +132,8 @@ pub mod bound {
     pub const COMPOSER_BYTES: usize = 1024 * 1024;
     /// Bytes of the images of a message, as they are sent.
     pub const IMAGE_BYTES: usize = 12 * 1024 * 1024;
+    /// Bytes of a picture of what a viewer shows, as they are sent.
+    pub const PICTURE_BYTES: usize = 15 * 1024 * 1024;
     /// Characters of a viewer's name.
     pub const NAME_CHARS: usize = 64;
     pub const PALETTE_ROWS: usize = 200;

@@ -38,6 +38,9 @@ pub struct Open {
     /// See [`wants`]; absent means all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wants: Option<Vec<String>>,
+    /// It answers `shoot` with `view/picture`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub draws: bool,
     /// Put checksums into frames.
     #[serde(skip_serializing_if = "is_false")]
     pub check: bool,

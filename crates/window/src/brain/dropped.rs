@@ -1,4 +1,4 @@
-//! Files that are dropped on the window.
+//! What is dropped on the window, and what is pasted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use rookery_face::app::{App, Ask};
 use rookery_face::driver::cx;
 use rookery_face::pages::attach::Attached;
+use rookery_host::ClipboardTarget;
 use rookery_view::link::{Image, Page, bound};
 
 use super::Controller;
@@ -19,17 +20,44 @@ impl Controller {
     /// A file was dropped: an image goes with the message of a thread that is shown, of all else the path
     /// is typed as a shell reads it.
     pub(super) fn dropped(&mut self, path: &std::path::Path) {
-        let cx = cx(&self.driver.face, self.driver.now());
-        let is_thread = matches!(App::page(&cx), Page::Thread { .. });
-        if let Some(mime) =
-            mime(path).filter(|_| is_thread && !self.driver.app.pages.new_thread.is_open)
-        {
+        if let Some(mime) = mime(path).filter(|_| self.writes_message()) {
             return self.attach(path, mime);
         }
         let Some(path) = path.to_str() else {
             return self.driver.app.warn("the name of this file is not text");
         };
         self.driver.with(|app, cx| app.paste(cx, format!("{} ", quoted(path)), false));
+    }
+
+    /// Text of a clipboard; where a message to an agent is written, an image if there is no text.
+    pub(super) fn begin_paste(&mut self, is_selection: bool) {
+        let clipboards = self.options.clipboards.clone();
+        let (texts, images) = (self.pastes.0.clone(), self.images.0.clone());
+        let takes_image = !is_selection && self.writes_message();
+        let target =
+            if is_selection { ClipboardTarget::Selection } else { ClipboardTarget::System };
+        let job = Box::pin(async move {
+            if let Some(text) = clipboards.read(target).await.filter(|text| !text.is_empty()) {
+                return texts.send(text).await.map_err(|error| error.to_string());
+            }
+            if !takes_image {
+                return Err("the clipboard has no text".to_owned());
+            }
+            let png = clipboards.read_image(MOST).await;
+            let png =
+                png.ok_or_else(|| "the clipboard has neither text nor an image".to_owned())?;
+            let image = Image { mime: "image/png".to_owned(), data: BASE64_STANDARD.encode(png) };
+            let image = Attached { image, name: "pasted image".to_owned() };
+            images.send(image).await.map_err(|error| error.to_string())
+        });
+        self.driver.calls.job(job, Ask::Quiet);
+    }
+
+    /// Whether images can go with what is being written.
+    fn writes_message(&self) -> bool {
+        let cx = cx(&self.driver.face, self.driver.now());
+        let is_thread = matches!(App::page(&cx), Page::Thread { .. });
+        is_thread && !self.driver.app.pages.new_thread.is_open
     }
 
     /// Reads an image for the message that is being written.

@@ -4,6 +4,7 @@
 mod dropped;
 mod input;
 mod mouse;
+mod pictures;
 mod places;
 mod view;
 
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rookery_face::app::{App, Ask, Cx, Effect, Environment, Input};
-use rookery_face::driver::{cx, until};
+use rookery_face::driver::until;
 use rookery_face::pages::attach::Attached;
 use rookery_face::pages::card::CardPage;
 use rookery_face::{Driver, Step};
@@ -22,7 +23,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use self::mouse::Mouse;
-use crate::compose::{self, Own, Rows};
+use self::pictures::Shots;
+use crate::compose::{Own, Rows};
 use crate::picture::{Facts, Picture};
 use crate::{Ended, Event, Options, Order, Place, Slot};
 
@@ -70,6 +72,8 @@ pub(crate) struct Controller {
     sent_sidebar: Option<f32>,
     /// What it is to be told.
     resize: Option<link::Resize>,
+    /// Pictures that others asked for.
+    shots: Shots,
 }
 
 /// A notice that is shown at the edge.
@@ -90,6 +94,7 @@ impl Controller {
             size: link::Size { cols: 100, rows: 30 },
             rights: options.look.then_some(Rights::Look),
             place: options.page.clone(),
+            draws: true,
             ..Open::default()
         };
         let around = Environment {
@@ -127,6 +132,7 @@ impl Controller {
             told: None,
             sent_sidebar: None,
             resize: None,
+            shots: Shots::default(),
             options,
         }
     }
@@ -190,7 +196,7 @@ impl Controller {
                     self.open_window().await;
                 }
             }
-            Step::Changed { raise } => {
+            Step::Changed { raise, shoot } => {
                 if raise {
                     (self.orders)(Order::Raise);
                 }
@@ -199,11 +205,18 @@ impl Controller {
                     self.own.font = FontChoice { family: font.family.clone(), size: font.size };
                 }
                 self.follow_sidebar();
+                if let Some(shoot) = shoot {
+                    self.shoot(shoot).await;
+                }
+                self.shoot_hidden().await;
                 if !self.driver.is_visible {
                     self.driver.face.painted().await;
                 }
             }
-            Step::Lost => self.own.preedit = Default::default(),
+            Step::Lost => {
+                self.own.preedit = Default::default();
+                self.forget_shots();
+            }
             Step::Other => {}
         }
     }
@@ -299,17 +312,7 @@ impl Controller {
         }
         let copies = self.driver.app.copy.as_ref().map(|copy| copy.terminal);
         self.own.pan = self.own.pan.filter(|(terminal, _)| copies == Some(*terminal));
-        let cx = cx(&self.driver.face, self.driver.now());
-        self.own.utc_offset = utc_offset(cx.wall);
-        let scene = compose::scene(&self.driver.app, &cx, &self.own, &mut self.rows);
-        let facts = facts(&self.driver.app, &cx);
-        let (n, input) = (self.driver.face.mirror().last(), self.driver.face.mirror().input());
-        let types = self.driver.app.is_typing_into_program(&cx);
-        let mut picture = Picture::new(scene, n, input, facts);
-        picture.facts.takes_text = types || picture.plan.caret().is_some();
-        if picture.covers_caret() {
-            picture = picture.without_toasts();
-        }
+        let picture = self.compose();
         let grid = picture.layout.grid;
         self.driver.app.drawn.page_rows = places::page_rows(&picture);
         self.picture = Some(picture.clone());
@@ -405,18 +408,6 @@ impl Controller {
             taken.map_err(|error| format!("{error}; paste works in this window only"))
         });
         self.driver.calls.job(job, Ask::Copied(copied, "copied".to_owned()));
-    }
-
-    fn begin_paste(&mut self, is_selection: bool) {
-        let (clipboards, sender) = (self.options.clipboards.clone(), self.pastes.0.clone());
-        let target =
-            if is_selection { ClipboardTarget::Selection } else { ClipboardTarget::System };
-        let job = Box::pin(async move {
-            let text = clipboards.read(target).await.filter(|text| !text.is_empty());
-            let text = text.ok_or_else(|| "the clipboard has no text".to_owned())?;
-            sender.send(text).await.map_err(|error| error.to_string())
-        });
-        self.driver.calls.job(job, Ask::Quiet);
     }
 
     fn pixels(&self) -> Option<link::Pixels> {

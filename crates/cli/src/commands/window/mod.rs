@@ -15,7 +15,7 @@ use rookery_daemon::homes::Homes;
 use rookery_face::calls::Job;
 use rookery_host::Clipboards;
 use rookery_native::wire::{GetStatus, RaiseWindow, Raised};
-use rookery_window::{Ended, Options, WindowError, libraries};
+use rookery_window::{Ended, Options, WindowError, compositor, libraries};
 
 use crate::{
     args,
@@ -108,23 +108,29 @@ pub(super) fn try_open() -> Outcome<Option<ExitCode>> {
     }
 }
 
-/// This display, or X11 where only libraries of Wayland are missing; else what is missing.
+/// This display, or X11 where only Wayland cannot be had; else why there is none.
 fn usable(display: Display) -> Result<Display, String> {
-    let Some(why) = missing(display) else { return Ok(display) };
+    let Some(why) = refusal(display) else { return Ok(display) };
     let has_x11 = display == Display::Wayland && tui::variable("DISPLAY").is_some();
-    if !has_x11 || missing(Display::X11).is_some() {
+    if !has_x11 || refusal(Display::X11).is_some() {
         return Err(why);
     }
     output::note(format!("no window on Wayland: {why}; X11 is used"));
     Ok(Display::X11)
 }
 
-fn missing(display: Display) -> Option<String> {
+/// Libraries that are missing, or what is wrong with the compositor.
+fn refusal(display: Display) -> Option<String> {
     let missing = match display {
         Display::Wayland => libraries::missing_wayland(),
         Display::X11 => libraries::missing_x11(),
     };
-    (!missing.is_empty()).then(|| libraries::missing_message(&missing))
+    if !missing.is_empty() {
+        return Some(libraries::missing_message(&missing));
+    }
+    // A socket that was handed over can be asked only once, by the window itself.
+    let is_asked = display == Display::Wayland && tui::variable("WAYLAND_SOCKET").is_none();
+    is_asked.then(compositor::refusal).flatten()
 }
 
 /// Raises the window that is open, or opens one and stays until it is closed.

@@ -51,6 +51,7 @@ impl Seats {
                     room: new.room,
                     window: None,
                     is_single: new.is_single,
+                    draws: new.draws,
                     page: new.page.unwrap_or_default(),
                     at,
                     tab_history: TabHistory::default(),
@@ -99,6 +100,7 @@ impl Seats {
         };
         self.of(id).carry_out_quick(effects);
         self.core.inner.seats.endings.lock().remove(&id);
+        self.core.inner.seats.shots.forget(id);
         for live in self.core.terminals().all_live() {
             live.with_engine(|engine| engine.displays.forget(id, was_desk));
         }
@@ -354,6 +356,21 @@ impl Tx<'_> {
             viewer.page = Page::Workspace;
         }
         self.see_shown(id)
+    }
+
+    /// Whoever stood at a terminal that is gone, or nowhere, stands where there is one, and stays there whatever others
+    /// select from now on.
+    pub(crate) fn settle_viewers(&mut self) {
+        let world = &mut *self.world;
+        let others = world.viewers.values().filter(|viewer| world.desk != Some(viewer.id));
+        let places = others.map(|viewer| (viewer.id, viewer.at, world.still_there(viewer.at)));
+        let moved: Vec<_> =
+            places.filter(|(_, was, is)| is.terminal.is_some() && is != was).collect();
+        for (id, _, place) in moved {
+            if let Some(viewer) = world.viewers.get_mut(&id) {
+                viewer.at = place;
+            }
+        }
     }
 
     /// What a viewer shows where a person types is seen.

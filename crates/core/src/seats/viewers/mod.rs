@@ -123,6 +123,8 @@ pub struct NewViewer {
     pub room: Size,
     /// Whether it shows one pane at a time.
     pub is_single: bool,
+    /// Whether it can be asked for a picture of what it shows.
+    pub draws: bool,
     /// Where it was before, if it was anywhere.
     pub page: Option<Page>,
     /// The terminal that it showed before.
@@ -152,6 +154,8 @@ pub struct Viewer {
     pub window: Option<WindowSize>,
     /// Whether it shows one pane at a time.
     pub is_single: bool,
+    /// Whether it can be asked for a picture of what it shows.
+    pub draws: bool,
     pub page: Page,
     /// Where it is in the workspace. That of the desk is the world's.
     pub(crate) at: Active,
@@ -192,12 +196,8 @@ impl World {
         }
     }
 
-    /// A place, or what came to be there since.
-    fn still_there(&self, at: Active) -> Active {
-        // One that came to an empty world stays where it is until its person goes somewhere.
-        if at == Active::default() {
-            return at;
-        }
+    /// A place, or what came to be there since. One that came to an empty world is where there is something first.
+    pub(super) fn still_there(&self, at: Active) -> Active {
         match at.terminal.and_then(|id| self.terminals.get(&id)) {
             Some(terminal) => Active { project: Some(terminal.project), terminal: at.terminal },
             None => {

@@ -47,6 +47,7 @@ pub(crate) async fn open(cx: Cx, params: Open) -> Result<Opened, Error> {
         within: params.within.map(TerminalId::new),
         room,
         is_single: params.single,
+        draws: params.draws,
         page: place,
         terminal,
     })?;
@@ -174,11 +175,21 @@ pub(crate) async fn focus(cx: Cx, params: Focus) -> Result<Done, Error> {
     let has = params.has && !cx.core.caller().is_agent();
     let was_visible = cx.core.seats().viewer(viewer)?.is_visible;
     // The frame that has this number shows what was done before it, also around terminals.
-    cx.session.change(|state| state.ask_for_input(params.n));
-    cx.core.seats().set_keyboard(viewer, has, params.visible).await?;
-    if params.visible && !was_visible {
-        cx.session.change(|state| state.resync.scene = true);
+    let appears = params.visible && !was_visible;
+    cx.session.change(|state| {
+        if !appears {
+            state.ask_for_input(params.n);
+        }
+    });
+    let set = cx.core.seats().set_keyboard(viewer, has, params.visible).await;
+    if appears {
+        cx.session.change(|state| {
+            state.resync.scene = true;
+            // By it a viewer that was hidden knows that it has all there is to see.
+            state.ask_for_input(params.n);
+        });
     }
+    set?;
     Ok(Done {})
 }
 

@@ -1,11 +1,13 @@
 //! Where a viewer is, and what it does to panes, the palette and the inbox.
 
-use rookery_core::{Face, PaneTo};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use rookery_core::{Face, PaneTo, WindowPicture};
 use rookery_model::{self as model, TerminalId};
 use rookery_view::keys::Action;
 use rookery_view::link::{
-    Act, Confirm, Done, Edit, FocusWord, InboxWindow, Message, Page, PaletteCall, PaneCall, Prefs,
-    PrefsFound, SettingsCall, Tone, bound,
+    Act, Confirm, Done, Edit, FocusWord, InboxWindow, Message, Page, PaletteCall, PaneCall,
+    Picture, PictureTaken, Prefs, PrefsFound, SettingsCall, Tone, bound,
 };
 use rookery_view::palette::Frame;
 use rookery_view::tile::Edge;
@@ -13,7 +15,7 @@ use serde_json::Value;
 
 use crate::ids::page;
 use crate::ops::open::is_there;
-use crate::{Cx, Error};
+use crate::{Cx, Error, make};
 
 /// Bytes of what a face keeps for itself.
 const PREFS_BYTES: usize = 64 << 10;
@@ -66,14 +68,14 @@ fn tell(cx: &Cx, done: model::Result<()>) -> Result<Done, Error> {
 pub(crate) async fn palette(cx: Cx, params: PaletteCall) -> Result<Done, Error> {
     let viewer = cx.viewer()?;
     let seats = cx.core.seats().of(viewer);
-    cx.core.seats().touch(viewer)?;
-    match params {
     if let PaletteCall::Query(text) = &params
         && text.len() > bound::PATTERN_BYTES
     {
         let message = format!("query must have at most {} bytes", bound::PATTERN_BYTES);
         return Err(Error::invalid("query", message));
     }
+    cx.core.seats().touch(viewer)?;
+    match params {
         PaletteCall::Open(kind) => drop(seats.open_palette(frame(&kind)?).await?),
         PaletteCall::Query(text) => drop(seats.query_palette(&text).await?),
         PaletteCall::Move(by) => seats.move_in_palette(by).await?,
@@ -142,6 +144,27 @@ pub(crate) async fn pane(cx: Cx, params: PaneCall) -> Result<Done, Error> {
     };
     tell(&cx, done)
 }
+
+/// A window answers with what it shows.
+pub(crate) async fn picture(cx: Cx, params: Picture) -> Result<PictureTaken, Error> {
+    let viewer = cx.viewer()?;
+    let given = match params.error {
+        Some(why) => Err(make::line(&why)),
+        None => {
+            let png = BASE64_STANDARD.decode(&params.png);
+            let png = png.map_err(|error| Error::invalid("png", error.to_string()))?;
+            if !png.starts_with(PNG) {
+                return Err(Error::invalid("png", "png must be a picture"));
+            }
+            Ok(WindowPicture { png, width: params.width, height: params.height })
+        }
+    };
+    // One that comes too late is no fault of the window's.
+    Ok(PictureTaken { taken: cx.core.seats().give_picture(viewer, params.ask, given) })
+}
+
+/// How every PNG begins.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 pub(crate) async fn inbox(cx: Cx, params: InboxWindow) -> Result<Done, Error> {
     cx.viewer()?;

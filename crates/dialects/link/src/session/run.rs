@@ -55,6 +55,7 @@ pub(crate) fn start(
         changes: core.log().changes(SHOWS),
         clips: core.seats().clips(),
         raises: core.seats().raises(),
+        shots: core.seats().picture_news(),
         core: core.clone(),
         connection: connection.clone(),
         session: Arc::clone(session),
@@ -122,6 +123,8 @@ struct Runner {
     changes: Changes,
     clips: broadcast::Receiver<(Clipboard, String)>,
     raises: watch::Receiver<u64>,
+    /// Pictures that windows are asked for.
+    shots: watch::Receiver<u64>,
     /// How far the terminals have come that are shown.
     progress: HashMap<TerminalId, watch::Receiver<Progress>>,
     /// The thread that is open.
@@ -161,15 +164,15 @@ impl Runner {
             // Sizes follow from who shows what by now.
             self.core.seats().settle_sizes().await;
             self.is_due = false;
-            self.find().await;
-            if let Some(frame) = self.frame()
-                && self.send(&frame).is_err()
             // Input that is just being given is told with what comes of it, and not by a frame of its own.
             let _ = timeout(GIVING, self.session.input_turn.lock()).await;
-            {
+            self.find().await;
             if let Some(open) = &mut self.open {
                 open.read_edits(&self.core).await;
             }
+            if let Some(frame) = self.frame()
+                && self.send(&frame).is_err()
+            {
                 return None;
             }
         }
@@ -272,6 +275,12 @@ impl Runner {
                     (self.is_raised, self.is_due) = (true, true);
                 }
             }
+            // What was done before is in the picture, so all is read anew.
+            Ok(()) = self.shots.changed() => {
+                if self.core.seats().has_picture_ask(self.viewer) {
+                    (self.is_scene_due, self.is_due) = (true, true);
+                }
+            }
             shows_around = told => {
                 self.is_due |= self.open.as_ref().is_some_and(OpenThread::is_due);
                 self.is_scene_due |= shows_around;
@@ -310,7 +319,8 @@ impl Runner {
         if let Some(next) = next.filter(|next| Instant::now() < *next) {
             return sleep_until(next).await;
         }
-        if self.last_sent.is_some() && self.touched() > FEW_ROWS {
+        // What is around terminals changes in several steps as well: a mood, the request behind it, its notice.
+        if self.last_sent.is_some() && (self.is_scene_due || self.touched() > FEW_ROWS) {
             sleep_until(Instant::now() + REDRAW).await;
         }
     }
@@ -368,6 +378,12 @@ impl Runner {
         }
         // Also of a window that is minimized: it is what brings it back.
         rest.raise = std::mem::take(&mut self.is_raised);
+        if is_scene_due && let Some(asked) = self.core.seats().next_picture_ask(self.viewer) {
+            rest.shoot = Some(link::Shoot { ask: asked.ask, scale: asked.scale });
+            let has_more = self.core.seats().has_picture_ask(self.viewer);
+            self.is_due |= has_more;
+            self.is_scene_due |= has_more;
+        }
         let (frame, is_behind, is_scene_behind) = self.session.look(|state| {
             // By itself it would hold up what comes of it, which is about to come.
             let is_told = is_input_due || !rest.is_empty() || state.differ.has_news();

@@ -7,6 +7,7 @@ use rookery_view::scene::{Mood, Scene, WindowSize};
 use rookery_term::Detail;
 
 use crate::{
+    Picture,
     context::Cx,
     errors::{Code, Error},
     lane::Turn,
@@ -30,13 +31,16 @@ pub(crate) async fn screenshot(
 ) -> Result<Screenshot, Error> {
     let scene = scene(&cx).await?;
     turn.end();
-    let Some(painter) = &cx.settings.painter else {
-        return Err(Error::new(Code::Internal, "this server cannot draw"));
+    let picture = match cx.core.seats().window_picture(params.scale).await {
+        Some(shown) => Picture { png: shown.png, width: shown.width, height: shown.height },
+        None => {
+            let Some(painter) = &cx.settings.painter else {
+                return Err(Error::new(Code::Internal, "this server cannot draw"));
+            };
+            let drawn = painter.draw(scene, params.scale).await;
+            drawn.map_err(|reason| Error::new(Code::Internal, reason))?
+        }
     };
-    let picture = painter
-        .draw(scene, params.scale)
-        .await
-        .map_err(|reason| Error::new(Code::Internal, reason))?;
     cx.core.media().keep_screenshot(&picture.png);
     Ok(Screenshot {
         png: Base64(picture.png),
