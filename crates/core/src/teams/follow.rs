@@ -16,7 +16,6 @@ use crate::log::{
     TurnChange,
 };
 use crate::rooms::Teams;
-use crate::threads::Flag;
 use crate::{clock, secrets};
 
 /// Bytes of a member's last words that its record keeps.
@@ -64,6 +63,11 @@ impl Teams {
             return self.mode_changed().await;
         }
         let Some(thread) = notice.thread else { return };
+        if let NoticeBody::Request(RequestChange::Asked(_) | RequestChange::Settled(..)) =
+            &notice.body
+        {
+            return self.request_changed(thread);
+        }
         for live in self.room().of_thread(thread) {
             match &notice.body {
                 NoticeBody::Turn(TurnChange::Started(turn)) => {
@@ -72,9 +76,6 @@ impl Teams {
                 }
                 NoticeBody::Turn(TurnChange::Ended(turn)) => {
                     self.turn_ended(&live, thread, turn.id).await;
-                }
-                NoticeBody::Request(RequestChange::Asked(_) | RequestChange::Settled(..)) => {
-                    self.waits(&live, thread);
                 }
                 NoticeBody::Item(turn, ItemChange::Delta(_, Delta::Text { text, .. })) => {
                     self.reported(&live, thread, *turn, text);
@@ -160,15 +161,35 @@ impl Teams {
         }
     }
 
-    /// A request of a member's thread was asked or settled.
+    /// A request of a thread was asked or settled. What a child agent asks, its parent waits for as well.
+    fn request_changed(&self, thread: ThreadId) {
+        let seen = self.core.threads().get(thread);
+        let parent = seen.and_then(|seen| seen.thread.child.as_deref()?.parent);
+        for about in [Some(thread), parent.map(|parent| parent.thread)].into_iter().flatten() {
+            for live in self.room().of_thread(about) {
+                self.waits(&live, about);
+            }
+        }
+    }
+
     fn waits(&self, live: &Arc<LiveTeam>, thread: ThreadId) {
         let blocked = self.is_blocked(thread);
         self.apply(live, |state| state.team.set_blocked(thread, blocked, clock::wall()));
     }
 
+    /// Whether a thread, or a child agent that works for it, waits for an answer.
     pub(super) fn is_blocked(&self, thread: ThreadId) -> bool {
-        let seen = self.core.threads().get(thread);
-        seen.is_some_and(|it| it.status.flags.iter().any(|flag| *flag != Flag::Interrupting))
+        let children: Vec<ThreadId> = {
+            let world = self.core.look();
+            let at_work = world.threads.iter().filter(|(_, state)| {
+                let parent = state.thread.child.as_deref().and_then(|child| child.parent);
+                state.active.is_some() && parent.is_some_and(|parent| parent.thread == thread)
+            });
+            at_work.map(|(id, _)| *id).collect()
+        };
+        let threads = self.core.threads();
+        let waits = |id| threads.get(id).is_some_and(|seen| seen.status.waits_for_answer());
+        std::iter::once(thread).chain(children).any(waits)
     }
 
     fn reported(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId, text: &str) {

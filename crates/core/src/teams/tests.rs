@@ -369,6 +369,27 @@ async fn a_member_whose_request_waits_is_blocked() {
 }
 
 #[tokio::test]
+async fn a_member_whose_child_agent_waits_is_blocked() {
+    let home = Home::new();
+    let core = home.core().await;
+    let team = home.team(&core, &["one"]).await;
+    let mut told = Told::new(&core);
+    let child = serde_json::json!(
+        r#"MOCK_SCRIPT:[{"tool": "write_file", "args": {"path": "a", "content": "b"}}, {"text": "no"}]"#
+    );
+    let script = format!(
+        r#"MOCK_SCRIPT:[{{"tool": "task", "args": {{"description": "d", "prompt": {child}}}}}, {{"text": "ok"}}]"#
+    );
+    say(&core, &team, "member-1", &script).await.unwrap();
+    told.until_status("member-1", MemberStatus::Blocked).await;
+    let request = core.requests().list()[0].id;
+    core.requests().resolve(request, Answer::Denied { message: None }, "test").await.unwrap();
+    told.until_status("member-1", MemberStatus::Running).await;
+    told.until_ended("member-1").await;
+    assert_eq!(member(&core, &team, "member-1").final_message.as_deref(), Some("ok"));
+}
+
+#[tokio::test]
 async fn every_turn_of_a_member_is_told_of_however_short_it_is() {
     let home = Home::new();
     let core = home.core().await;
