@@ -131,6 +131,11 @@ impl Client {
         Ok(&self.line)
     }
 
+    /// The message that came last.
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
     /// The result in the next reply.
     pub(crate) fn receive(&mut self) -> anyhow::Result<Value> {
         loop {

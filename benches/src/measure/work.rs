@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
 use super::{Bench, Section};
-use crate::client::Client;
+use crate::client::{Client, is_notification};
 use crate::memory::{self, Memory};
 use crate::peers::SessionServer as _;
 use crate::peers::rookery::Rookery;
@@ -134,7 +134,7 @@ fn workflow(work: &mut Work, count: usize) -> anyhow::Result<()> {
     let planned = work.client.call("workflows/plan", &params)?;
     let run = &planned["run"]["runId"];
     work.client.call("workflows/approve", &json!({"runId": run, "decision": "runOnce"}))?;
-    let told = work.client.receive_notification("workflows/completed")?;
+    let told = await_end(&mut work.client, "workflows/completed", "workflows/failed")?;
     let told: Value = serde_json::from_slice(told)?;
     let summary = &told["params"]["summary"];
     ensure!(summary["completedAgentCount"] == json!(count), "agents failed: {summary}");
@@ -180,9 +180,23 @@ fn tasks(work: &mut Work, count: usize, params: impl Fn(usize) -> Value) -> anyh
         (0..count).map(|number| client.encode("tasks/submit", &params(number))).collect();
     client.send_bytes(&requests.concat())?;
     for _ in 0..count {
-        client.receive_notification("task.completed")?;
+        await_end(client, "task.completed", "task.failed")?;
     }
     Ok(())
+}
+
+/// The next notification that something is done; one that it failed, or any error, is a failure.
+fn await_end<'a>(client: &'a mut Client, done: &str, failed: &str) -> anyhow::Result<&'a [u8]> {
+    let is_error = |line: &[u8]| line.windows(9).take(64).any(|part| part == b",\"error\":");
+    loop {
+        let line = client.receive_line()?;
+        let is_failed = is_notification(line, failed) || is_error(line);
+        ensure!(!is_failed, "refused or failed: {}", String::from_utf8_lossy(line));
+        if is_notification(line, done) {
+            break;
+        }
+    }
+    Ok(client.line())
 }
 
 /// The same programs as commands of a client, one after the other.
