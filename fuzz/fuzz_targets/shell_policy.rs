@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rookery_agent::policy::unasked::{self, Call, Wanted};
+use rookery_agent::policy::unasked::{self, Call, Outcome};
 use rookery_agent::policy::{
     Action, Class, Command, Rule, Rules, ToolRequest, Verdict, classify, judge,
 };
@@ -124,15 +124,15 @@ fn check_lists(entry: &str, command: &str) {
         )
     };
     judged(command, entry);
-    assert_ne!(judged(command, "*"), Wanted::Approve);
+    assert_ne!(judged(command, "*"), Outcome::Approve);
     if !command.ends_with('\\') {
         assert_ne!(
             judged(&format!("{command}\nrm x"), "rm"),
-            Wanted::Approve,
+            Outcome::Approve,
             "behind {command:?}"
         );
     }
-    assert_ne!(judged(&format!("rm x\n{command}"), "rm"), Wanted::Approve, "before {command:?}");
+    assert_ne!(judged(&format!("rm x\n{command}"), "rm"), Outcome::Approve, "before {command:?}");
 }
 
 /// A character of a command, and whether quotes or a backslash take its meaning away.
