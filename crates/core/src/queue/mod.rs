@@ -12,8 +12,7 @@ use rookery_model::{
 
 use crate::clock;
 use crate::rooms::Queue;
-use crate::world::Tx;
-use crate::world::draw;
+use crate::world::{Tx, World, draw};
 
 pub(crate) use items::{Items, MAX_ITEMS};
 pub(crate) use timeline::MAX_LINES;
@@ -32,11 +31,7 @@ pub(crate) struct NewItem {
 impl Queue {
     /// Open items, the most urgent first and the newest of one urgency before others.
     pub fn list(&self) -> Vec<QueueItem> {
-        let now = clock::wall();
-        let world = self.core.look();
-        let mut open: Vec<QueueItem> = world.queue.open(now).cloned().collect();
-        open.sort_by_key(|item| (item.category, Reverse((item.created_at, item.order))));
-        open
+        self.core.look().open_items()
     }
 
     /// Resolves an item. False if there is no such item, or it was resolved before.
@@ -52,6 +47,15 @@ impl Queue {
                 Ok(is_open)
             })
             .await
+    }
+}
+
+impl World {
+    /// Open items, in the order in which they are looked at.
+    pub(crate) fn open_items(&self) -> Vec<QueueItem> {
+        let mut open: Vec<QueueItem> = self.queue.open(clock::wall()).cloned().collect();
+        open.sort_by_key(|item| (item.category, Reverse((item.created_at, item.order))));
+        open
     }
 }
 

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_model::{
-    Answer, Asked, Asker, Error, Event, Mode, Request, RequestId, RequestState, Result, ThreadId,
-    Timestamp, TurnId,
+    Answer, Asked, Asker, Error, Event, Mode, QueueItem, Request, RequestId, RequestState, Result,
+    ThreadId, Timestamp, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
@@ -46,6 +46,12 @@ impl Requests {
     /// Everything that waits for an answer, oldest first.
     pub fn list(&self) -> Vec<Request> {
         self.core.look().requests.values().cloned().collect()
+    }
+
+    /// The same, and what asks for attention, both as of one moment: every item about a request that waits finds it.
+    pub fn with_queue(&self) -> (Vec<Request>, Vec<QueueItem>) {
+        let world = self.core.look();
+        (world.requests.values().cloned().collect(), world.open_items())
     }
 
     /// A request that waits for an answer.

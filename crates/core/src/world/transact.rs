@@ -76,6 +76,7 @@ impl<'a> Tx<'a> {
     fn finish(mut self, before: &World) -> Made {
         if !self.world.terminals.is_same(&before.terminals) {
             self.settle_layouts(before);
+            self.settle_viewers();
         }
         let happened = std::mem::take(&mut self.events);
         let queue = self.core.queue();

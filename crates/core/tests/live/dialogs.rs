@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use rookery_core::{ApprovalStatus, Core, Resolved, Responder, SeenDialog, Shown, Typing};
 use rookery_model::{
-    Answer, Category, DecisionQuery, DecisionVerdict, ErrorKind, RequestId, TerminalId,
+    Answer, Category, DecisionQuery, DecisionVerdict, ErrorKind, Related, RequestId, TerminalId,
 };
 use tokio::sync::Notify;
 
@@ -22,6 +22,7 @@ crate::cases! {
     attack_what_is_chosen_at_the_terminal_is_recorded,
     of_two_who_decide_one_types,
     what_takes_more_than_yes_or_no_is_only_told,
+    an_item_and_its_request_are_seen_together,
 }
 
 /// Types nothing, notes what it should have typed, and says whether the dialog was there.
@@ -205,5 +206,36 @@ async fn what_takes_more_than_yes_or_no_is_only_told() {
     assert_eq!(needed(&world), 1);
     world.core.requests().show_dialog(terminal, None).await.unwrap();
     assert_eq!(needed(&world), 0);
+    world.stop().await;
+}
+
+async fn an_item_and_its_request_are_seen_together() {
+    let (world, terminal, _) = with(Fake::default()).await;
+    let requests = world.core.requests();
+    let (over, is_over) = tokio::sync::watch::channel(false);
+    let core = world.core.clone();
+    // On a thread of its own, so that it looks while others change what it looks at.
+    let reader = tokio::task::spawn_blocking(move || {
+        let mut joined = 0;
+        loop {
+            let is_last = *is_over.borrow();
+            let (requests, items) = core.requests().with_queue();
+            for item in items {
+                let Some(Related::Request(id)) = item.related else { continue };
+                assert!(requests.iter().any(|request| request.id == id), "{item:?}");
+                joined += 1;
+            }
+            if is_last {
+                return joined;
+            }
+        }
+    });
+    for dialog in 0..200 {
+        requests.show_dialog(terminal, seen(&dialog.to_string())).await.unwrap();
+        requests.show_dialog(terminal, None).await.unwrap();
+    }
+    requests.show_dialog(terminal, seen("last")).await.unwrap();
+    over.send_replace(true);
+    assert!(reader.await.unwrap() > 0);
     world.stop().await;
 }

@@ -3,7 +3,7 @@
 use rookery_testkit::TestDaemon;
 use serde_json::json;
 
-use super::{Link, active, roost, tabs, terminal};
+use super::{Link, active, roost, shows, tabs, terminal};
 
 #[test]
 fn the_last_tab_is_that_of_each_viewer_and_goes_by_pills() {
@@ -97,4 +97,36 @@ fn a_tab_is_closed_by_its_number_whatever_is_shown_by_then() {
     let bad = json!({"action": "close_tab", "args": {"t": "x"}});
     assert_eq!(desk.try_call("rookery/view/act", bad)["error"]["data"]["field"], "args");
     assert_eq!(tabs(&daemon), [b.to_string()]);
+}
+
+#[test]
+fn whoever_came_to_an_empty_world_is_shown_what_is_opened_first_and_stays_there() {
+    let daemon = TestDaemon::start();
+    let mut looks = Link::open(&daemon, json!({"face": "web", "rights": "look"}));
+    let mut follows = Link::open(&daemon, json!({"face": "web", "fit": "follow"}));
+    let first = terminal(&daemon, "echo fi''rst; exec cat");
+    for link in [&mut looks, &mut follows] {
+        link.wait_frame(|frame| frame["scene"]["panes"]["focused"] == first);
+        link.wait_frame(|frame| shows(frame, "first"));
+    }
+    // What others select from then on moves none of them.
+    let second = terminal(&daemon, "exec cat");
+    assert_eq!(active(&daemon), second.to_string());
+    for link in [&mut looks, &mut follows] {
+        link.wait_frame(|frame| {
+            let groups = frame["scene"]["strip"]["groups"].as_array();
+            groups.is_some_and(|groups| groups.len() == 2)
+        });
+        link.round_trip();
+        assert_eq!(link.part("panes").unwrap()["focused"], first);
+    }
+    // Nor when what they showed is closed: they are where there is something, and stay.
+    roost(&daemon, "tab.close", &json!({"tab_id": first.to_string()}));
+    let third = terminal(&daemon, "exec cat");
+    for link in [&mut looks, &mut follows] {
+        link.wait_frame(|frame| frame["scene"]["panes"]["focused"] == second);
+        link.round_trip();
+        assert_eq!(link.part("panes").unwrap()["focused"], second);
+    }
+    assert_eq!(active(&daemon), third.to_string());
 }

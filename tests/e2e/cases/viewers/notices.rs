@@ -79,3 +79,15 @@ fn a_command_that_hangs_or_fails_is_logged_and_does_no_harm() {
         assert_eq!(peer.call("session/resolve_approval", answer)["resolved"], true);
     }
 }
+
+#[test]
+fn a_viewer_reads_what_a_request_would_do() {
+    let daemon = TestDaemon::start();
+    let mut viewer = Link::open(&daemon, json!({}));
+    let mut peer = Peer::to(&daemon);
+    ask(&mut peer, daemon.home().path(), "wanted.txt");
+    let frame = viewer.wait_frame(|frame| frame["notices"][0]["title"].is_string());
+    let notice = &frame["notices"][0];
+    assert!(notice["title"].as_str().unwrap().contains("write_file"), "{notice}");
+    assert_eq!(notice["body"], "wanted.txt");
+}

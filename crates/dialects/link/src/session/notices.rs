@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use rookery_core::{Core, Page, SessionHome, Viewer};
-use rookery_model::{Category, QueueItem, Related, RequestId, Timestamp, ViewerId};
+use rookery_model::{Category, QueueItem, Related, Request, RequestId, Timestamp, ViewerId};
+use rookery_view::inbox;
 use rookery_view::link::{self, NewNotice, Notice, Urgency};
 
 use super::scene::{title_of, waits};
@@ -34,7 +35,7 @@ impl Notices {
     /// What is new, and what is settled.
     pub(super) fn news(&mut self, core: &Core, id: ViewerId) -> Vec<Notice> {
         let Ok(viewer) = core.seats().viewer(id) else { return Vec::new() };
-        let items = core.queue().list();
+        let (requests, items) = core.requests().with_queue();
         let open: BTreeSet<u64> = items.iter().map(|item| item.order).collect();
         let gone: Vec<u64> = self.told.difference(&open).copied().collect();
         self.told.retain(|order| open.contains(order));
@@ -44,7 +45,9 @@ impl Notices {
             let is_told = waits(item.category) || item.category == Category::Completed;
             if is_told && self.known.insert(item.order) && !is_looking(core, &viewer, item) {
                 self.told.insert(item.order);
-                news.push(Notice::New(notice(core, item)));
+                let asks = requests.iter().find(|it| item.related == Some(Related::Request(it.id)));
+                let said = NewNotice { body: body(item, asks), ..notice(core, item) };
+                news.push(Notice::New(said));
             }
         }
         news
@@ -87,7 +90,17 @@ fn is_looking(core: &Core, viewer: &Viewer, item: &QueueItem) -> bool {
     }
 }
 
-/// The notice of a request that waits, as its item in the queue tells it.
+/// What a viewer reads below the title: of a request what would be done, as its row of the inbox has it.
+fn body(item: &QueueItem, request: Option<&Request>) -> String {
+    let row = inbox::Item { item, request }.row("");
+    match (request, row.subtitle.is_empty()) {
+        (Some(_), false) => row.subtitle,
+        _ => make::line(item.subtitle.as_deref().unwrap_or_default()),
+    }
+}
+
+/// The notice of a request that waits, as its item in the queue tells it. It leaves this machine, so what would be
+/// done is not in it.
 pub fn notice_of(core: &Core, request: RequestId) -> Option<NewNotice> {
     let about = Some(Related::Request(request));
     let items = core.queue().list();

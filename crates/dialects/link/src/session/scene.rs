@@ -74,6 +74,8 @@ struct Made<'a> {
     threads: Vec<ThreadView>,
     ends: make::Ends,
     requests: Vec<Request>,
+    /// What asks for attention, as of the same moment.
+    items: Vec<QueueItem>,
     /// Requests that wait, by where they do.
     waiting: HashMap<SessionHome, u32>,
 }
@@ -81,7 +83,7 @@ struct Made<'a> {
 impl<'a> Made<'a> {
     fn new(core: &'a Core, session: &'a Session, viewer: &'a Viewer) -> Made<'a> {
         let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
-        let requests = core.requests().list();
+        let (requests, items) = core.requests().with_queue();
         let mut waiting = HashMap::new();
         for request in &requests {
             let home = match request.thread() {
@@ -100,6 +102,7 @@ impl<'a> Made<'a> {
             threads: core.threads().list(&query).threads,
             ends: make::Ends::new(core),
             requests,
+            items,
             waiting,
         }
     }
@@ -272,13 +275,12 @@ impl<'a> Made<'a> {
 
     fn inbox(&self) -> link::Inbox {
         let window = self.session.look(|state| state.inbox.clone());
-        let items = self.core.queue().list();
         let mut categories = BTreeMap::new();
-        for item in &items {
+        for item in &self.items {
             *categories.entry(inbox::category(item.category).to_owned()).or_insert(0) += 1;
         }
         let is_wanted = |item: &&QueueItem| window.all || waits(item.category);
-        let wanted: Vec<&QueueItem> = items.iter().filter(is_wanted).collect();
+        let wanted: Vec<&QueueItem> = self.items.iter().filter(is_wanted).collect();
         let (first, count) = (window.from as usize, window.count.min(bound::INBOX_ROWS) as usize);
         let (total, rows) = if window.query.is_empty() {
             let rows = wanted.iter().skip(first).take(count);
