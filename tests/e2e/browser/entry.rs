@@ -183,8 +183,8 @@ fn a_page_over_plain_http_of_another_machine_is_paired_once_and_enters_again() {
     browser.until_shown("#pair-code");
 }
 
-/// What the header leaves to the page: the clipboard, and the names of keys as this keyboard has them.
-const LEFT: &[&str] = &["clipboard-read", "clipboard-write", "keyboard-map"];
+/// What the header leaves to the page.
+const LEFT: &[&str] = &["clipboard-read", "clipboard-write"];
 
 #[test]
 fn the_page_may_use_nothing_of_the_browser_but_the_clipboard() {

@@ -111,6 +111,81 @@ fn the_palette_finds_and_runs_an_action_and_gives_the_keyboard_back() {
 }
 
 #[test]
+fn find_chosen_in_the_palette_keeps_the_keyboard() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.type_line("echo nee''dle");
+    page.until_row(shell, "needle");
+    page.chord(&[key::CTRL, key::ALT, 'p']);
+    page.until_shown("#palette [role='option']");
+    page.type_keys("find");
+    page.until("it is found", "return document.querySelector('#palette [role=option][aria-selected=true]')?.dataset.id === 'find'", &[]);
+    page.type_keys(&key::ENTER.to_string());
+    page.until_hidden("#palette");
+    page.until_shown("#find");
+    page.type_keys("needle");
+    page.until_says("#find-count", "1 of 1");
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_hidden("#find");
+    page.type_line("echo af''ter");
+    page.until_row(shell, "after");
+}
+
+#[test]
+fn what_a_button_of_the_frame_opens_has_the_keyboard() {
+    let page = Page::open();
+    let shell = page.shell();
+    for (at, button) in ["#new-tab", ".new-project"].into_iter().enumerate() {
+        page.click(button);
+        let other = "const p = document.querySelector('.pane[data-focused]');
+            return p && document.activeElement?.id === 'keys' && !arguments[0].includes(p.dataset.terminal) && Number(p.dataset.terminal)";
+        let known = page.js(
+            "window.known = [...(window.known ?? []), arguments[0]]; return window.known",
+            &[json!(shell.to_string())],
+        );
+        let opened = page.until("another has the keyboard", other, &[known]);
+        page.js("window.known.push(arguments[0])", &[json!(opened.to_string())]);
+        let opened = opened.as_u64().unwrap();
+        page.type_line(&format!("echo he''re {at}"));
+        page.until_row(opened, &format!("here {at}"));
+    }
+    assert_eq!(page.js("return document.querySelectorAll('#tabs [role=tab]').length", &[]), 1);
+}
+
+#[test]
+fn escape_closes_a_menu_and_gives_the_keyboard_back() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.click("#more-button");
+    page.until_shown("#menu");
+    page.type_keys(&key::DOWN.to_string());
+    page.type_keys(&key::ESCAPE.to_string());
+    page.until_hidden("#menu");
+    page.until_at("#more-button");
+    page.type_keys(&key::ESCAPE.to_string());
+    page.type_line("echo le''ft");
+    page.until_row(shell, "left");
+}
+
+#[test]
+fn a_message_covers_nothing_that_is_typed_into() {
+    let page = Page::open();
+    let root = page.project("api");
+    let script =
+        "stty -echo; printf ready; read x; printf '\\033[999;900H\\033[3A\\033[15Dhere'; exec cat";
+    let terminal = page.program(&["sh", "-c", script], "ready");
+    // The cursor goes to the lower right, where messages lie as a rule.
+    page.type_line("");
+    page.until_row(terminal, "here");
+    page.ask(&root, "Touch", "touch made");
+    page.until_shown("#toasts .toast");
+    let apart = "const box = e => document.querySelector(e).getBoundingClientRect();
+        const [a, b] = [box('#toasts'), box(arguments[0])];
+        return a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top";
+    page.until("it lies elsewhere", apart, &[json!(".pane[data-focused] .cursor")]);
+}
+
+#[test]
 fn the_inbox_is_a_key_away_and_escape_leads_back() {
     let page = Page::open();
     let shell = page.shell();
