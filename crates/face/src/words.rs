@@ -43,6 +43,11 @@ pub fn word(mood: Mood) -> &'static str {
     }
 }
 
+/// A number of files.
+pub fn files(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "file" } else { "files" })
+}
+
 /// How old something is: `<1m`, `4m`, `2h`, `3d`; nothing if that is not known.
 pub fn age(at: i64, now: i64) -> String {
     if at <= 0 {

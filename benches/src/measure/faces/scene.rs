@@ -1,12 +1,13 @@
 //! A large workspace: from one changed mood until the viewer has it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::super::{Bench, scale};
 use super::{Viewer, row};
 use crate::client::Client;
+use crate::gate::pause;
 use crate::peers::rookery::Rookery;
 use crate::report::{Better, Report};
 use crate::stats::{Figure, Times};
@@ -15,6 +16,8 @@ use crate::stats::{Figure, Times};
 const TABS: usize = 300;
 const AGENTS: usize = 50;
 const ITEMS: usize = 10_000;
+/// Longer than a frame takes.
+const QUIET: Duration = Duration::from_millis(25);
 /// What one change may take, in microseconds, and be, in KiB.
 const TIME_LIMIT: f64 = 10_000.0;
 const BYTES_LIMIT: f64 = 64.0;
@@ -42,6 +45,8 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         times.begin();
         for number in 0..bench.count(100, 10) / bench.rounds.min(10) {
             let mood = if number % 2 == 0 { "waiting" } else { "working" };
+            // A viewer that is quiet is told at once; one that was just told waits for its next frame.
+            pause(QUIET)?;
             let before = viewer.bytes;
             let start = Instant::now();
             report_mood(&rookery, &tab_ids[0], mood)?;

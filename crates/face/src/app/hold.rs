@@ -40,6 +40,11 @@ pub(super) struct Hold {
 }
 
 impl Hold {
+    /// Whether a page was shown when the change was asked for.
+    fn began_on_page(&self) -> bool {
+        self.from.as_ref().is_some_and(|from| !matches!(from, Page::Workspace { .. }))
+    }
+
     /// Whether this goes on while only rows of the palette change.
     fn passes(&self, typed: &Typed) -> bool {
         let is_enter = matches!(typed, Typed::Key(press) if is(press, Special::Enter));
@@ -134,7 +139,8 @@ impl App {
     }
 
     /// The picture shows the new place. A program there gets what was typed; a page gets nothing that
-    /// was typed before it was seen, but letters of a message.
+    /// was typed before it was seen, but letters of a message. What was meant for a program that is gone
+    /// is not taken for keys of the empty workspace, but who left a page for it means those.
     pub fn arrive(&mut self, cx: &Cx<'_>) {
         let Some(mut hold) = self.hold.take() else { return };
         let page = App::page(cx);
@@ -142,7 +148,7 @@ impl App {
         let is_way_back =
             matches!(hold.typed.make_contiguous(), [Typed::Key(press)] if leaves(press));
         self.is_unseen = match page {
-            Page::Workspace { .. } => App::focused(cx).is_none(),
+            Page::Workspace { .. } => App::focused(cx).is_none() && !hold.began_on_page(),
             _ => !is_same && !is_way_back,
         };
         for typed in hold.typed {

@@ -89,6 +89,10 @@ impl App {
                 && self.pages.thread.at.is_none()
                 && super::field::typed(press).is_some();
             if !is_message {
+                if matches!(App::page(cx), Page::Workspace { .. }) {
+                    self.push(Effect::Bell);
+                    self.warn("not sent");
+                }
                 return;
             }
         }

@@ -139,7 +139,7 @@ fn data_row(page: &str, value: &Value, wall: i64) -> Row {
                 id: text(value, "id").to_owned(),
                 cells: vec![
                     plain(text(value, "summary")),
-                    dim(format!("{files} files")),
+                    dim(crate::words::files(files)),
                     dim(line(text(value, "status"))),
                     dim(age_of(text(value, "createdAt"), wall)),
                 ],

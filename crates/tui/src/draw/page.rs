@@ -213,9 +213,9 @@ pub(super) fn review(brush: &mut Brush<'_>, app: &App, area: Rect) {
         page.files.iter().fold((0, 0), |sum, file| (sum.0 + file.added, sum.1 + file.removed));
     let kind = if page.is_checkpoint() { "Checkpoint" } else { "Review" };
     let head = format!(
-        "{kind} {}   {} files +{added} -{removed}   {}",
+        "{kind} {}   {} +{added} -{removed}   {}",
         line(summary),
-        page.files.len(),
+        rookery_face::words::files(page.files.len()),
         line(status)
     );
     let hint = if page.comment.is_some() {

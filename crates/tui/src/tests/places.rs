@@ -156,6 +156,47 @@ fn a_message_that_may_not_have_arrived_is_in_the_field_again() {
     assert_eq!(bench.app.pages.thread.composer.text(), "");
 }
 
+impl Bench {
+    /// A key behind which others follow before anything is answered.
+    fn press(&mut self, chord: &str) {
+        let press = parse_chord(chord).unwrap();
+        self.step(|app, cx| app.key(cx, &press));
+    }
+
+    fn to_empty_workspace(&mut self) {
+        self.fixed.scene.page = Some(Page::Workspace { terminal: None });
+        self.fixed.scene.panes = Some(None);
+        self.step(|app, cx| app.changed(cx));
+        self.step(|app, cx| app.arrive(cx));
+    }
+}
+
+#[test]
+fn keys_right_behind_a_page_are_those_of_the_empty_workspace() {
+    let mut bench = Bench::new();
+    bench.inbox();
+    bench.draw();
+    bench.press("q");
+    bench.press("c");
+    bench.app.take_effects();
+    bench.to_empty_workspace();
+    let effects = bench.app.take_effects();
+    assert_eq!(calls(&effects), [(method::ACT, json!({"action": "new_tab"}))]);
+}
+
+#[test]
+fn what_was_typed_for_a_program_that_is_gone_opens_nothing_and_is_not_lost_in_silence() {
+    let mut bench = Bench::new();
+    bench.step(|app, cx| app.run(cx, "last_tab"));
+    bench.press("c");
+    bench.app.take_effects();
+    bench.to_empty_workspace();
+    let effects = bench.app.take_effects();
+    assert_eq!(calls(&effects), []);
+    assert!(effects.contains(&Effect::Bell), "{effects:?}");
+    assert_eq!(bench.note(), "not sent");
+}
+
 #[test]
 fn a_modifier_alone_ends_no_prefix() {
     let mut bench = Bench::new();

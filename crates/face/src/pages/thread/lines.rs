@@ -131,8 +131,14 @@ fn tool_head(item: &ThreadItem, lead: (String, Tint), sign: (String, Tint), is_o
             pieces.push((format!("  [+{} {noun}]", tool.lines), Tint::Dim));
         }
     }
-    if item.diff.is_some() && !is_open {
-        pieces.push(("  [diff]".to_owned(), Tint::Dim));
+    if let Some(files) = &item.diff {
+        let (added, removed) = files.iter().fold((0_u64, 0_u64), |sum, file| {
+            (sum.0 + u64::from(file.added), sum.1 + u64::from(file.removed))
+        });
+        pieces.push((format!("  +{added} -{removed}"), Tint::Dim));
+        if !is_open {
+            pieces.push(("  [diff]".to_owned(), Tint::Dim));
+        }
     }
     if item.request.is_some() && item.status == "waiting" {
         pieces
