@@ -174,7 +174,8 @@ impl Client {
         params: P,
     ) -> Result<R, ClientError> {
         let raw = self.call_raw(method, params).await?;
-        Ok(serde_json::from_str(raw.get())?)
+        let result = crate::decode::from_raw(&raw);
+        Ok(result.map_err(<serde_json::Error as serde::de::Error>::custom)?)
     }
 
     /// Like [`call`](Self::call), with the result as the server wrote it.

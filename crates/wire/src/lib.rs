@@ -30,6 +30,7 @@ pub mod admission;
 pub mod call;
 pub mod client;
 pub mod connection;
+pub mod decode;
 pub mod exchange;
 pub mod framing;
 pub mod ids;

@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, fmt};
 
+use rookery_wire::decode;
 use schemars::generate::SchemaSettings;
 use serde::{
     Deserialize, Deserializer,
@@ -47,11 +48,9 @@ impl Fields {
     pub fn decode<P: Call>(&self, params: Option<&RawValue>) -> Result<P, Error> {
         let text = params.map_or("{}", RawValue::get);
         self.check_keys(text)?;
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let decoded: Result<P, _> = serde_path_to_error::deserialize(&mut deserializer);
-        let params = decoded.map_err(|error| {
-            let path = error.path().to_string();
-            Error::invalid(if path == "." { "params" } else { &path }, message(error.inner()))
+        let params: P = decode::from_str(text).map_err(|fault| {
+            let path = if fault.depth() == 0 { "params" } else { fault.path() };
+            Error::invalid(path, fault.message())
         })?;
         params.check()?;
         Ok(params)

@@ -11,7 +11,11 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::RpcError;
-use crate::{ids::Named, rights::Rights};
+use crate::{
+    decode::{self, Fault},
+    ids::Named,
+    rights::Rights,
+};
 
 /// A result that can be written as JSON, straight into the write buffer.
 pub trait Answer: Send {
@@ -96,7 +100,7 @@ pub fn decodes<C, P: DeserializeOwned, Fut>(
     _function: impl Fn(C, P) -> Fut,
     params: Option<&RawValue>,
 ) -> Result<(), RpcError> {
-    decode::<P>(params.map_or("{}", RawValue::get)).map(drop)
+    decode::<P>(params).map(drop)
 }
 
 /// As [`invoke`], for params that know what is answered; used by [`method!`](crate::method).
@@ -133,7 +137,7 @@ where
     E: Into<RpcError>,
     Fut: Future<Output = Result<R, E>> + Send + 'static,
 {
-    let params = decode(params.map_or("{}", RawValue::get))?;
+    let params = decode(params)?;
     let call = function(context, params);
     Ok(Box::pin(async move {
         match call.await {
@@ -165,23 +169,19 @@ where
     generator.subschema_for::<R>()
 }
 
-/// Decodes with a path at hand in case of a fault. One pass serves both: each row's decoder is in the
-/// program once, and there are hundreds of rows.
-fn decode<P: DeserializeOwned>(text: &str) -> Result<P, RpcError> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| describe(&error))
+fn decode<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, RpcError> {
+    let decoded = match params {
+        Some(params) => decode::from_raw(params),
+        None => decode::from_str("{}"),
+    };
+    decoded.map_err(|fault| describe(&fault))
 }
 
-/// The decoder's own words, without its position (the peer never sees our line of text), and with
-/// the path behind if the fault is not at the top.
-fn describe(error: &serde_path_to_error::Error<serde_json::Error>) -> RpcError {
-    let (path, error) = (error.path(), error.inner());
-    let full = error.to_string();
-    let position = format!(" at line {} column {}", error.line(), error.column());
-    let message = full.strip_suffix(&position).unwrap_or(&full);
-    match path.iter().count() > 1 {
-        true => RpcError::invalid_params(format!("{message}, at {path}")),
-        false => RpcError::invalid_params(message),
+/// The decoder's own words, with the path behind if the fault is not at the top.
+fn describe(fault: &Fault) -> RpcError {
+    match fault.depth() > 1 {
+        true => RpcError::invalid_params(format!("{}, at {}", fault.message(), fault.path())),
+        false => RpcError::invalid_params(fault.message()),
     }
 }
 
@@ -198,7 +198,7 @@ impl<P: DeserializeOwned> RawParams<P> {
     /// # Errors
     /// If they do not decode.
     pub fn decode(&self) -> Result<P, RpcError> {
-        decode(self.text.get())
+        decode(Some(&self.text))
     }
 }
 
@@ -334,7 +334,8 @@ mod tests {
         &[method!(Params, LOOK, [session: Session] => show), method!("t.none", LOOK, [] => none)];
 
     fn message(text: &str) -> String {
-        let error = decode::<Params>(text).unwrap_err();
+        let raw: &RawValue = serde_json::from_str(text).unwrap();
+        let error = decode::<Params>(Some(raw)).unwrap_err();
         assert_eq!(error.code, -32602);
         error.message
     }
