@@ -134,7 +134,12 @@ impl Canvas {
         if col >= self.cols || row >= self.rows {
             return None;
         }
-        self.cells.get_mut(usize::from(row) * usize::from(self.cols) + usize::from(col))
+        let index = self.index(col, row);
+        self.cells.get_mut(index)
+    }
+
+    fn index(&self, col: u16, row: u16) -> usize {
+        usize::from(row) * usize::from(self.cols) + usize::from(col)
     }
 
     /// Puts one cluster of `cells` cells, of which nothing lies outside of `clip`: a wide one that
@@ -225,10 +230,17 @@ impl Canvas {
     /// Fills a part with blanks.
     pub fn fill(&mut self, area: Rect, pen: &Pen) {
         let area = area.within(self.area());
+        if area.cols == 0 {
+            return;
+        }
+        let blank = Cell::blank(pen.clone());
         for row in area.row..area.bottom() {
-            for col in area.col..area.right() {
-                self.set(col, row, Cell::blank(pen.clone()));
+            // Only at its edges can a part cut wide characters.
+            for col in [area.col, area.right() - 1] {
+                self.set(col, row, blank.clone());
             }
+            let (from, to) = (self.index(area.col, row), self.index(area.right(), row));
+            self.cells[from..to].fill(blank.clone());
         }
     }
 
@@ -305,6 +317,20 @@ mod tests {
         assert_eq!(canvas.text(0), " 日");
         canvas.put(clip, 2, 0, "x", 1, &pen());
         assert_eq!(canvas.text(0), "  x");
+    }
+
+    #[test]
+    fn what_a_filled_part_cuts_is_blank() {
+        let mut canvas = Canvas::new(6, 2);
+        let all = canvas.area();
+        canvas.write(all, 0, 0, "日本語", &pen());
+        canvas.fill(Rect::new(1, 0, 4, 1), &pen());
+        assert_eq!(canvas.texts(), ["", ""]);
+        assert!(canvas.row(0).iter().all(|cell| cell.glyph == Glyph::Char(' ')));
+        canvas.write(all, 0, 0, "abcdef", &pen());
+        canvas.fill(Rect::new(3, 0, 1, 1), &pen());
+        canvas.fill(Rect::new(2, 0, 0, 2), &pen());
+        assert_eq!(canvas.text(0), "abc ef");
     }
 
     #[test]

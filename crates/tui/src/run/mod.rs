@@ -216,6 +216,8 @@ impl Runner {
             if self.carry_out(tty).await {
                 return Ok(Ended::Left);
             }
+            // Who writes to the daemon is a task beside this one: what was typed goes out before anything is drawn.
+            tokio::task::yield_now().await;
         }
     }
 
