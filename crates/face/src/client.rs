@@ -18,8 +18,11 @@ use tokio::task::JoinHandle;
 use crate::inputs::Inputs;
 use crate::mirror::{Changed, Mirror};
 
-/// How long to wait before trying again: doubled from the first to the last.
+/// How long to wait before trying again: the first while a daemon that was just restarted may appear at any moment,
+/// then doubled up to the last.
 const RETRIES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+/// For how many tries the first pause is kept, a second in all.
+const QUICK_TRIES: u32 = 50;
 
 /// Messages that wait to be taken; the daemon has two frames on their way at most.
 const QUEUE: usize = 16;
@@ -254,17 +257,22 @@ pub(crate) fn typed_by(key: &Key) -> String {
 
 /// Connects again and again, and hands on what comes.
 async fn run(socket: PathBuf, params: Arc<Mutex<Open>>, sender: mpsc::Sender<Incoming>) {
-    let mut pause = RETRIES.0;
+    let mut tries = 0;
     loop {
         let open = params.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match follow(&socket, &open, &sender).await {
-            Followed::Ended => pause = RETRIES.0,
-            Followed::Unreachable => {}
+            Followed::Ended => tries = 0,
+            Followed::Unreachable => tries += 1,
             Followed::Done => return,
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(RETRIES.1);
+        tokio::time::sleep(pause_after(tries)).await;
     }
+}
+
+/// How long to wait after that many tries in vain.
+fn pause_after(tries: u32) -> Duration {
+    let doublings = tries.saturating_sub(QUICK_TRIES).min(16);
+    (RETRIES.0 * (1 << doublings)).min(RETRIES.1)
 }
 
 enum Followed {
@@ -310,5 +318,18 @@ async fn follow(socket: &Path, open: &Open, sender: &mpsc::Sender<Incoming>) -> 
     match sender.send(Incoming::Lost).await {
         Ok(()) => Followed::Ended,
         Err(_) => Followed::Done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_is_back_soon_is_found_at_once_and_one_that_is_not_costs_little() {
+        assert!((0..=QUICK_TRIES).all(|tries| pause_after(tries) == RETRIES.0));
+        assert_eq!(pause_after(QUICK_TRIES + 1), RETRIES.0 * 2);
+        assert_eq!(pause_after(QUICK_TRIES + 10), RETRIES.1);
+        assert_eq!(pause_after(u32::MAX), RETRIES.1);
     }
 }
