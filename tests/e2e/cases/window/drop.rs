@@ -1,8 +1,9 @@
-//! Files that are dropped by another program, as the protocol of X11 desktops has it (XDND).
+//! Files that are dropped by another program, as the protocol of X11 desktops has it (XDND), and images that are
+//! pasted.
 
 use std::fs;
 
-use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
+use rookery_testkit::{Finished, PATIENCE, TestDaemon, eventually, wait_until};
 use x11rb::{
     COPY_FROM_PARENT,
     connection::Connection as _,
@@ -133,6 +134,52 @@ fn files_that_are_dropped_are_typed_as_quoted_paths() {
     wait_until("both paths arrived", PATIENCE, || client.screen(id).contains(&wanted));
 }
 
+/// A picture of one pixel.
+fn pixel() -> Vec<u8> {
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 1, 1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_image_data(&[1, 2, 3]).unwrap();
+    png
+}
+
+#[test]
+fn an_image_that_is_pasted_into_a_thread_goes_with_the_next_message() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let turn = roder.turn(&thread, &script(&json!([{ "text": "first answer" }])));
+    roder.until_over(&turn);
+    let client = daemon.client();
+    let id = client.open_sh("echo go; exec cat");
+    client.wait_text(id, "go");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    let file = daemon.home().join("shot.png");
+    fs::write(&file, pixel()).unwrap();
+    let mut command = display.command("sh");
+    let script = "xclip -selection clipboard -t image/png -in \"$1\" >/dev/null 2>&1";
+    command.args(["-c", script, "sh"]).arg(&file);
+    Finished::of(command).success();
+    // A terminal takes text only.
+    window.keys(&["ctrl+shift+v"]);
+    window.wait("it says so", |seen| seen["message"] == "the clipboard has no text");
+    window.keys(&["alt+shift+h"]);
+    window.wait_page("threads");
+    window
+        .press_until("Return", || window.trace.last().is_some_and(|seen| seen["page"] == "thread"));
+    window.types("look at this");
+    window.keys(&["ctrl+shift+v"]);
+    window.wait("it is attached", |seen| {
+        seen["message"].as_str().is_some_and(|it| it.starts_with("pasted image goes with"))
+    });
+    window.keys(&["Return"]);
+    wait_until("both are in the thread", PATIENCE, || {
+        let stored = roder.stored(&thread).to_string();
+        stored.contains("look at this") && stored.contains("image/png")
+    });
+}
+
 #[test]
 fn an_image_that_is_dropped_on_a_thread_goes_with_the_next_message() {
     let daemon = TestDaemon::start();
@@ -146,12 +193,7 @@ fn an_image_that_is_dropped_on_a_thread_goes_with_the_next_message() {
         .press_until("Return", || window.trace.last().is_some_and(|seen| seen["page"] == "thread"));
     let dir = fs::canonicalize(daemon.home().path()).unwrap();
     let dir = dir.to_str().unwrap();
-    // One pixel.
-    let mut png = Vec::new();
-    let mut encoder = png::Encoder::new(&mut png, 1, 1);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header().unwrap().write_image_data(&[1, 2, 3]).unwrap();
-    fs::write(format!("{dir}/shot.png"), png).unwrap();
+    fs::write(format!("{dir}/shot.png"), pixel()).unwrap();
     let source = Source::on(&display, format!("file://{dir}/shot.png\r\n"));
     source.drop_on(window.id.parse().unwrap(), (600, 400));
     window.wait("it is attached", |seen| {

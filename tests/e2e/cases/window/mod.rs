@@ -2,9 +2,13 @@
 //! it, its pixels, its pages, its place on the desktop, and what happens when the daemon dies. Waits for
 //! the lines of `--trace` and for the daemon.
 
+mod banners;
 mod crash;
 mod desktop;
 mod drop;
+mod habits;
+mod hostile;
+mod ime;
 mod keys;
 mod mouse;
 mod pages;

@@ -2,9 +2,14 @@
 
 use std::{fs, io::BufReader, process::Stdio};
 
-use rookery_testkit::{PATIENCE, TestDaemon, eventually};
+use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
+use serde_json::json;
 
 use super::{Display, Window};
+use crate::{
+    face::{agent, write_steps},
+    roost_link::Link,
+};
 
 /// Pixels of a picture: red, green and blue.
 #[derive(PartialEq)]
@@ -129,4 +134,87 @@ printf '\033[0mblock\n'; exec cat",
         // No gap, no blurred edge, and every cell as wide as the next.
         (found.len() == width * height && width % 10 == 0 && height % 5 == 0).then_some(())
     });
+}
+
+/// Waits until the daemon's picture is what the window shows; gives it.
+#[track_caller]
+fn agree(window: &Window<'_>, daemon: &TestDaemon, what: &str) -> Pixels {
+    let mut last = None;
+    eventually(&format!("the pictures of {what} are equal"), PATIENCE, || {
+        let (shown, drawn) = (Pixels::of_window(window), Pixels::of_daemon(daemon, "1"));
+        let differs = shown.difference(&drawn);
+        if differs != last {
+            // Shown if it fails.
+            eprintln!("{what}: {differs:?}");
+            last = differs;
+        }
+        last.is_none().then_some(shown)
+    })
+}
+
+#[test]
+fn pages_and_what_lies_over_them_are_in_the_daemons_picture() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh("echo go; exec cat");
+    client.wait_text(id, "go");
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    window.xdotool(&["mousemove", "2590", "1590"]);
+    let workspace = agree(&window, &daemon, "the workspace");
+    let typed = |key: &str, page: &str, text: &str| {
+        window.keys(&[key]);
+        window.wait("it is shown", |seen| seen["page"] == page || seen["over"] == page);
+        window.types(text);
+        assert!(agree(&window, &daemon, page) != workspace, "{page} is another picture");
+    };
+    typed("alt+shift+slash", "help", "split");
+    window.press_until("Escape", || {
+        window.trace.last().is_some_and(|seen| seen["page"] == "workspace")
+    });
+    typed("alt+shift+comma", "settings", "jj");
+    window.keys(&["q"]);
+    typed("alt+shift+n", "new", "half a prompt");
+    window.keys(&["Escape"]);
+    window.wait_over(None);
+    typed("alt+shift+p", "palette", "spl");
+    window.keys(&["Escape"]);
+    window.wait_over(None);
+    typed("ctrl+shift+f", "find", "go");
+    window.keys(&["Escape"]);
+    window.wait_over(None);
+    typed("alt+r", "rename", "more");
+    window.keys(&["Escape"]);
+    window.wait_over(None);
+    roder.turn(&thread, &write_steps("one", "x\n"));
+    window.wait("one waits", |seen| seen["waiting"] == 1);
+    window.keys(&["alt+shift+i"]);
+    window.wait("its card is there", |seen| seen["places"]["Button(Approve)"].is_array());
+    let mut roost = Link::to(daemon.home());
+    let focused = roost.call("app.active_terminal_focused", json!({}));
+    assert_eq!(focused["focused"], false, "keys go to the page");
+    let card = agree(&window, &daemon, "a card");
+    assert!(card != workspace);
+
+    // Minimized, it is told of nothing, and looks when it is asked.
+    window.xdotool(&["windowminimize", "--sync", &window.id]);
+    let (mut more, second, _) = agent(&daemon, "more");
+    more.turn(&second, &write_steps("two", "x\n"));
+    wait_until("two wait", PATIENCE, || {
+        let list = client.call("rookery/requests/list", json!({}));
+        list["requests"].as_array().is_some_and(|list| list.len() == 2)
+    });
+    let hidden = Pixels::of_daemon(&daemon, "1");
+    assert!(hidden != card, "the second request is in it");
+    window.xdotool(&["windowactivate", "--sync", &window.id]);
+    agree(&window, &daemon, "what came meanwhile");
+    window.keys(&["q"]);
+    window.wait_page("workspace");
+
+    // A menu, which is only this window's.
+    window.clicks(700, 500, "3");
+    window.wait_over(Some("menu"));
+    agree(&window, &daemon, "a menu");
 }
