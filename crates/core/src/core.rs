@@ -304,6 +304,8 @@ fn masked(mut loaded: Loaded) -> Loaded {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
+    // Boxed, so that the runtime has a task for each result and not for each caller.
+    let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| rookery_model::Error::failed(error.to_string()))
 }

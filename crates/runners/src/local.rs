@@ -161,6 +161,8 @@ pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RunnerError> + Send + 'static,
 ) -> Result<T, RunnerError> {
     let ended = |_| RunnerError::failed("the runtime is ending");
+    // Boxed, so that the runtime has a task for each result and not for each caller.
+    let work: Box<dyn FnOnce() -> Result<T, RunnerError> + Send> = Box::new(work);
     tokio::task::spawn_blocking(work).await.map_err(ended)?
 }
 

@@ -92,8 +92,11 @@ where
     A: DeserializeOwned + Send + 'static,
 {
     run(context, arguments, move |context, decoded| async move {
-        let work = tokio::task::spawn_blocking(move || body(&context, decoded));
-        work.await.unwrap_or_else(|_| Err("the tool did not come to an end".into()))
+        let work: Box<dyn FnOnce() -> Result<ToolOutput, String> + Send> =
+            Box::new(move || body(&context, decoded));
+        tokio::task::spawn_blocking(work)
+            .await
+            .unwrap_or_else(|_| Err("the tool did not come to an end".into()))
     })
 }
 

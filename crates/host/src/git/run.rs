@@ -454,6 +454,8 @@ pub(super) fn path(bytes: &[u8]) -> PathBuf {
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
 ) -> Result<T, GitError> {
+    // Boxed, so that the runtime has a task for each result and not for each caller.
+    let work: Box<dyn FnOnce() -> Result<T, GitError> + Send> = Box::new(work);
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(GitError::Abandoned))
 }
 
