@@ -22,7 +22,7 @@ pub(crate) async fn create(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     };
     let id = cx.core.checkpoints().new_id();
     if flag("wait") {
-        cx.core.checkpoints().make_or_tell(id, new).await?;
+        cx.core.checkpoints().make_or_report(id, new).await?;
     } else {
         cx.core.checkpoints().make_soon(id, new).await?;
     }

@@ -39,7 +39,7 @@ async fn make(
     };
     let id = cx.core.sessions().new_id();
     if flag("wait") {
-        cx.core.sessions().make_or_tell(id, new).await?;
+        cx.core.sessions().make_or_report(id, new).await?;
     } else {
         cx.core.sessions().make_soon(id, new).await?;
     }
