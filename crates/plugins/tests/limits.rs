@@ -123,7 +123,7 @@ fn memory_has_a_bound_and_is_given_back() {
 }
 
 #[test]
-fn a_vm_may_hold_32_mib_unless_told_otherwise() {
+fn a_vm_may_hold_32_mib_by_default() {
     assert_eq!(Limits::default().memory, 32 << 20);
     let holding = |mib: u32| {
         format!("local t = {{}} for i = 1, {mib} do t[i] = ('x'):rep(1 << 20) .. i end return #t")
