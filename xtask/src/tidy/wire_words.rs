@@ -11,8 +11,11 @@ const EXCEPT: &[&str] = &[
     "rookery/project/{id}",
 ];
 /// Files whose format a contract spells member by member: records of a workflow's run, which others read.
-const FORMATS: &[&str] =
-    &["crates/core/src/workflows/encode.rs", "crates/core/src/workflows/files.rs"];
+const FORMATS: &[&str] = &[
+    "crates/core/src/workflows/encode.rs",
+    "crates/core/src/workflows/encode/kept.rs",
+    "crates/core/src/workflows/files.rs",
+];
 /// Endings of files; a name before one is no method.
 const FILES: &[&str] = &["json", "jsonl", "md", "png", "sock", "toml", "txt"];
 

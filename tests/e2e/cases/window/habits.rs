@@ -25,9 +25,9 @@ fn letters_typed_while_a_request_arrives_are_the_programs() {
     let window = Window::open(&daemon, &display);
     window.wait("the terminal is shown", |seen| seen["terminal"] == id);
     let letters = "adAsoyq1".repeat(20);
-    let mut typist = display.command("xdotool");
-    typist.args(["type", "--clearmodifiers", "--delay", "10", &letters]);
-    let typing = std::thread::spawn(move || Finished::of(typist).success());
+    let mut typing_program = display.command("xdotool");
+    typing_program.args(["type", "--clearmodifiers", "--delay", "10", &letters]);
+    let typing = std::thread::spawn(move || Finished::of(typing_program).success());
     client.wait_text(id, "adAsoyq1");
     roder.turn(&thread, &write_steps("never", "x\n"));
     window.wait("one waits", |seen| seen["waiting"] == 1);
