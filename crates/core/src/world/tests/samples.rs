@@ -53,6 +53,7 @@ pub(super) fn viewer(n: u8) -> Viewer {
         zoomed: None,
         has_keyboard: false,
         is_visible: true,
+        draws: false,
     }
 }
 
