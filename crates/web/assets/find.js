@@ -85,6 +85,7 @@ export class Find {
       const found = await this.app.call(`${VIEW}find`, params);
       if (serial !== this.serial) return;
       this.answered = serial;
+      this.goesOn = found.more === true;
       this.show(found);
     } catch (error) {
       if (serial !== this.serial) return;
@@ -102,8 +103,9 @@ export class Find {
   /** Matches of a search that took longer. */
   more(t, found) {
     if (this.element.hidden || t !== this.t || !found) return;
-    // Until its own reply came, what arrives is of the search before.
-    if (this.answered !== this.serial) return;
+    // Until its own reply came, and after its end, what arrives is of the search before.
+    if (this.answered !== this.serial || !this.goesOn) return;
+    this.goesOn = found.more === true;
     this.matches = [...this.matches, ...(found.matches ?? [])];
     this.total = found.total;
     this.tell();
