@@ -158,10 +158,10 @@ impl<'a> Made<'a> {
                     .and_then(|tab| Some(millis(tab.activity.owner.as_ref()?.last_event_at)))
                     .unwrap_or(0),
                 waiting: self.waits_in(SessionHome::Terminal(tab)),
+                changes: at(tab).and_then(|tab| self.changes(tab.cwd())),
                 ..link::Agent::default()
             });
             let here =
-                changes: at(tab).and_then(|tab| self.changes(tab.cwd())),
                 self.threads.iter().filter(|seen| self.project_of(seen) == Some(tabs.project.id));
             let threads = here.map(|seen| self.thread_row(seen));
             let mut agents: Vec<link::Agent> = terminals.chain(threads).collect();
@@ -200,14 +200,14 @@ impl<'a> Made<'a> {
         branch.map(|branch| make::line(&branch))
     }
 
-    /// The project whose directory a thread works in; the innermost.
-    fn project_of(&self, seen: &ThreadView) -> Option<ProjectId> {
-        let around =
     /// How many files differ where someone works.
     fn changes(&self, dir: &std::path::Path) -> Option<u32> {
         self.session.look(|state| state.changes.of(dir))
     }
 
+    /// The project whose directory a thread works in; the innermost.
+    fn project_of(&self, seen: &ThreadView) -> Option<ProjectId> {
+        let around =
             self.tree.iter().filter(|tabs| seen.thread.cwd.starts_with(&tabs.project.root));
         around.max_by_key(|tabs| tabs.project.root.components().count()).map(|it| it.project.id)
     }
@@ -220,10 +220,10 @@ impl<'a> Made<'a> {
             status: make::thread_status(seen, &self.ends).to_owned(),
             at: millis(seen.thread.updated_at),
             waiting: self.waits_in(SessionHome::Thread(seen.thread.id)),
+            changes: self.changes(&seen.thread.cwd),
             ..link::Agent::default()
         }
     }
-            changes: self.changes(&seen.thread.cwd),
 
     fn strip(
         &self,
@@ -320,8 +320,6 @@ impl<'a> Made<'a> {
     }
 }
 
-/// What a session is called.
-pub(crate) fn title_of(core: &Core, session: SessionId) -> String {
 /// The directories in which agents and threads work that the sidebar lists, as many as are looked at.
 pub(crate) fn work_dirs(core: &Core) -> Vec<PathBuf> {
     let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
@@ -333,6 +331,8 @@ pub(crate) fn work_dirs(core: &Core) -> Vec<PathBuf> {
     dirs.into_iter().take(MOST_DIRS).collect()
 }
 
+/// What a session is called.
+pub(crate) fn title_of(core: &Core, session: SessionId) -> String {
     core.sessions().get(session).map_or_else(String::new, |Home { title, .. }| make::line(&title))
 }
 
