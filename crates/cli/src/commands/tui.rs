@@ -91,6 +91,7 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     let around = Environment {
+        name: viewer_name(),
         utf8: locale.contains("utf-8") || locale.contains("utf8"),
         plain: args.plain,
         is_window: false,
