@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::bootstrap::{Setup, bootstrap};
+use super::halfway::{WAITS, is_halfway};
 use super::name::{EXCLUDED, PLACE, branch_name, numbered, place, place_of};
 use super::{WorktreeError, list};
 use crate::git::run::{blocking, line};
@@ -186,6 +187,7 @@ async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, Workt
         exclude(repo).await?;
     }
     let mut attempt = 0;
+    let mut waits = WAITS.iter();
     let (path, branch) = loop {
         let branch = numbered(&wanted, attempt);
         let path = free_place(repo, request).await?;
@@ -194,6 +196,10 @@ async fn make(repo: &Repository, request: &NewWorktree) -> Result<Created, Workt
             Err(WorktreeError::BranchExists) if !is_asked(request) && attempt < ATTEMPTS => {
                 attempt += 1;
             }
+            Err(WorktreeError::NotCreated(why)) if is_halfway(&why) => match waits.next() {
+                Some(wait) => tokio::time::sleep(*wait).await,
+                None => return Err(WorktreeError::NotCreated(why)),
+            },
             Err(error) => return Err(error),
         }
     };
