@@ -413,7 +413,7 @@ impl Worker {
                 structured: done.structured.clone(),
                 usage: done.usage,
                 worktree: done.kept.clone(),
-                record: self.live.look(|run| run.record_of(&self.id, &settle)),
+                record: self.live.look(|run| run.record_of(&self.id, settle)),
             };
             let (files, run) = (self.live.files.clone(), self.live.id.clone());
             let written = blocking(move || files.add_result(&run, &kept)).await;

@@ -163,7 +163,7 @@ impl Bench {
         self.step(|app, cx| app.key(cx, &press));
     }
 
-    fn to_empty_workspace(&mut self) {
+    fn show_empty_workspace(&mut self) {
         self.fixed.scene.page = Some(Page::Workspace { terminal: None });
         self.fixed.scene.panes = Some(None);
         self.step(|app, cx| app.changed(cx));
@@ -179,7 +179,7 @@ fn keys_right_behind_a_page_are_those_of_the_empty_workspace() {
     bench.press("q");
     bench.press("c");
     bench.app.take_effects();
-    bench.to_empty_workspace();
+    bench.show_empty_workspace();
     let effects = bench.app.take_effects();
     assert_eq!(calls(&effects), [(method::ACT, json!({"action": "new_tab"}))]);
 }
@@ -190,7 +190,7 @@ fn what_was_typed_for_a_program_that_is_gone_opens_nothing_and_is_not_lost_in_si
     bench.step(|app, cx| app.run(cx, "last_tab"));
     bench.press("c");
     bench.app.take_effects();
-    bench.to_empty_workspace();
+    bench.show_empty_workspace();
     let effects = bench.app.take_effects();
     assert_eq!(calls(&effects), []);
     assert!(effects.contains(&Effect::Bell), "{effects:?}");
