@@ -33,9 +33,10 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
     let (mut linked, mut painted) = (Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
         outer.forget();
+        // Not between the kill and the start: a face starts a daemon by itself after half a second.
+        bench.await_quiet();
         rookery.kill()?;
         outer.wait(AWAY, super::SOON)?;
-        bench.await_quiet();
         outer.forget();
         let start = Instant::now();
         rookery.start_again()?;
