@@ -86,6 +86,9 @@ impl Run {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(&self.dir);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_this_package(name)) {
+            command.env_remove(name);
+        }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -108,6 +111,13 @@ fn quoted(word: &OsStr) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// Whether cargo set a variable to describe this tool. Build scripts of other packages are run again when such a
+/// variable changes (that of `ring` does), so a build from here and one by hand would never share what they built.
+fn is_of_this_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -143,5 +153,15 @@ mod tests {
     fn environment_reaches_the_child() {
         let run = Run::new("sh", &here()).args(["-c", "echo $GREETING"]).env("GREETING", "hello");
         assert_eq!(run.stdout().unwrap(), "hello\n");
+    }
+
+    #[test]
+    fn what_cargo_says_of_this_tool_does_not_reach_the_child() {
+        // Cargo sets it for every test.
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
+        let run = Run::new("sh", &here()).args(["-c", "echo \"[$CARGO_PKG_NAME]\""]);
+        assert_eq!(run.stdout().unwrap(), "[]\n");
+        let own = Run::new("sh", &here()).args(["-c", "echo $CARGO_PKG_NAME"]);
+        assert_eq!(own.env("CARGO_PKG_NAME", "set").stdout().unwrap(), "set\n");
     }
 }
