@@ -80,7 +80,7 @@ impl Checkpoints {
     /// Makes a checkpoint. That it could not be made is reported in the queue, too.
     ///
     /// # Errors
-    /// As [`Core::make_checkpoint`].
+    /// As [`Checkpoints::make`].
     pub async fn make_or_report(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
         self.core.sessions().accept(new.accepted(id)).await?;
         self.finish(id, new).await
@@ -354,13 +354,6 @@ impl Checkpoints {
         let checkout = world.checkout_of(id);
         let place = checkout.map(|one| one.worktree.clone().unwrap_or_else(|| one.repo.clone()));
         Some(place.unwrap_or(session.cwd))
-    }
-
-    /// The terminals that work in a directory or below it.
-    pub fn terminals_in(&self, place: &Path) -> Vec<rookery_model::TerminalId> {
-        let world = self.core.look();
-        let living = world.terminals.values().filter(|terminal| terminal.is_alive());
-        living.filter(|terminal| terminal.cwd().starts_with(place)).map(|one| one.id).collect()
     }
 }
 

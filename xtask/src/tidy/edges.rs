@@ -29,6 +29,9 @@ pub(super) struct Edges {
     /// For every room of core the rooms that it may reach.
     #[serde(default)]
     pub(super) rooms: super::rooms::Rooms,
+    /// For every part of the world the room that owns it.
+    #[serde(default)]
+    pub(super) slices: super::rooms::Slices,
 }
 
 impl Edges {

@@ -1,4 +1,4 @@
-//! The pages that describe the crates, against the crates that there are: the drawing of
+//! The pages that describe the crates, against the crates that there are: the drawings of
 //! `ARCHITECTURE.md`, the list of `docs/crates.md`, and the files that `docs/bounds.md` names.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +9,9 @@ use super::edges::Package;
 /// Where the crates are drawn, as the first block below this heading.
 pub(super) const DRAWING: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Code map";
+/// Where the rooms of core are drawn, likewise, and where they are declared.
+const INSIDE: &str = "### Inside core";
+pub(super) const ROOMS: &str = "crates/core/src/rooms.rs";
 /// Where it is said what each of them owns.
 pub(super) const LIST: &str = "docs/crates.md";
 /// Where it is said what is bounded in which file.
@@ -51,6 +54,28 @@ pub(super) fn check_drawing(text: &str, packages: &[Package]) -> Vec<Finding> {
                 wrong(format!("{short} uses {other}, which is not drawn below it"));
             }
         }
+    }
+    findings
+}
+
+/// Every room that gives a handle stands in the drawing once.
+pub(super) fn check_rooms(text: &str, rooms: &str) -> Vec<Finding> {
+    let block = text.split(INSIDE).nth(1).and_then(|rest| rest.split("```").nth(1));
+    let drawn: Vec<&str> = block.unwrap_or_default().split_whitespace().collect();
+    let listed = rooms.lines().filter_map(|line| line.strip_suffix(',')?.split_once(" => "));
+    let own = rooms
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("pub fn ")?.split_once("(&self) -> "));
+    // The macro itself names none.
+    let rooms = listed.chain(own).map(|(room, _)| room.trim()).filter(|room| !room.contains('$'));
+    let mut findings = Vec::new();
+    for room in rooms {
+        let message = match drawn.iter().filter(|word| **word == room).count() {
+            0 => format!("the room {room} is not drawn"),
+            1 => continue,
+            _ => format!("the room {room} is drawn twice"),
+        };
+        findings.push(Finding::error(DRAWING, None, message));
     }
     findings
 }
@@ -156,6 +181,19 @@ mod tests {
         let level = "dialects native core\nground model\ntests testkit\n";
         assert_eq!(check(level), "native uses core, which is not drawn below it");
         assert_eq!(check("").split("; ").count(), 4);
+    }
+
+    #[test]
+    fn every_room_is_drawn_once() {
+        let rooms = "macro {\n    pub fn $accessor(&self) -> $Handle {\n}\npub fn seats(&self) -> Seats {\n\
+                     rooms! {\n    log => Log,\n    tasks => Tasks,\n}\n";
+        let check = |lines: &str| {
+            let text = format!("# A\n\n{INSIDE}\n\n```text\n{lines}```\n");
+            said(&check_rooms(&text, rooms)).join("; ")
+        };
+        assert_eq!(check("| seats  tasks  what is run |\n| log  core.log().page() |\n"), "");
+        assert_eq!(check("| seats tasks |"), "the room log is not drawn");
+        assert_eq!(check("seats tasks log\nlog"), "the room log is drawn twice");
     }
 
     #[test]

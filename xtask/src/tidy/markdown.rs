@@ -89,7 +89,7 @@ fn relative_part(target: &str) -> Option<&str> {
 }
 
 /// The path from the top of the tree that a link in `from` means; none if it leaves the tree.
-fn resolve(from: &str, link: &str) -> Option<String> {
+pub(super) fn resolve(from: &str, link: &str) -> Option<String> {
     let link = link.replace("%20", " ");
     let mut parts: Vec<&str> = match link.strip_prefix('/') {
         Some(_) => Vec::new(),

@@ -4,12 +4,14 @@
 
 mod access;
 mod agents;
+mod doc_links;
 mod echoes;
 mod edges;
 mod hosts;
 mod language;
 mod map;
 mod markdown;
+mod pointers;
 mod reexports;
 mod rooms;
 mod rows;
@@ -93,7 +95,9 @@ pub(crate) fn run(root: &Path, strict: bool) -> anyhow::Result<()> {
     let edges: edges::Edges = read_toml(root, EDGES_FILE)?;
     let packages = edges::packages(root)?;
     let mut findings = edges::check(&edges, &packages, strict);
-    findings.extend(edges::check_named(&packages, &sources(root, &files, "")?));
+    let all = sources(root, &files, "")?;
+    findings.extend(edges::check_named(&packages, &all));
+    findings.extend(doc_links::check(&all));
     findings.extend(check_map(root, &packages, &files)?);
     findings.extend(check_files(root, &read_toml(root, RULES_FILE)?, &files)?);
     findings.extend(check_rooms(root, &edges, &files)?);
@@ -137,7 +141,21 @@ fn check_map(
     let mut findings = map::check_drawing(&read(map::DRAWING)?, packages);
     findings.extend(map::check_list(&read(map::LIST)?, packages));
     findings.extend(map::check_bounds(&read(map::BOUNDS)?, files));
+    findings.extend(map::check_rooms(&read(map::DRAWING)?, &read(map::ROOMS)?));
+    for page in pointers::PAGES {
+        findings.extend(pointers::check(page, &read(page)?, |path| below(root, files, path)));
+    }
     Ok(findings)
+}
+
+/// The sources at a path or below it, and their texts.
+fn below(root: &Path, files: &BTreeSet<String>, path: &str) -> Vec<(String, String)> {
+    let folder = format!("{path}/");
+    let there = files.iter().filter(|file| *file == path || file.starts_with(&folder));
+    let sources = there.filter(|file| file.ends_with(".rs") || file.ends_with(".js"));
+    sources
+        .filter_map(|file| Some((file.clone(), fs::read_to_string(root.join(file)).ok()?)))
+        .collect()
 }
 
 fn check_rooms(
@@ -147,7 +165,7 @@ fn check_rooms(
 ) -> anyhow::Result<Vec<Finding>> {
     let sources = sources(root, files, "core/src/")?;
     let sources = sources.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-    Ok(rooms::check(&edges.rooms, sources))
+    Ok(rooms::check(&edges.rooms, &edges.slices, sources))
 }
 
 /// The Rust sources whose path has this part, and their texts.

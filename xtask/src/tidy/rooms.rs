@@ -1,17 +1,30 @@
 //! The arrows between the rooms of core: `[rooms]` of `xtask/edges.toml` against what the sources name.
 //!
 //! A room is a directory or a file of `crates/core/src`. It reaches another by a path (`crate::queue::…`), by
-//! the other's handle (`core.queue()`, in `impl Core` also `self.queue()`) or by what the other owns
-//! (`inner.queue`). Tests may reach everything.
+//! the other's handle (`core.queue()`, in `impl Core` also `self.queue()`), by what the other owns
+//! (`inner.queue`), by its part of the world (`world.queue`) or by a method that it adds to the world
+//! (`tx.observe_work(…)`); the last two are [`slices`]. Tests may reach everything.
 
+mod slices;
+
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::slices::Owners;
 use super::{EDGES_FILE, Finding};
 
 /// Where the rooms are.
 const ROOT: &str = "crates/core/src/";
-/// What only the world itself may name: with these it could be written past `transact`.
-const WRITING: &[&str] = &["&mut World", "World::clone", "Held<"];
+/// What only the world itself may name, and why: with these it or the store could be written past `transact`.
+const WRITING: &[(&str, &str)] = &[
+    ("&mut World", CHANGES),
+    ("World::clone", CHANGES),
+    ("Held<", CHANGES),
+    ("store.commit", STORES),
+    ("store.keep(", STORES),
+];
+const CHANGES: &str = "the world changes in `transact` alone";
+const STORES: &str = "the store is written by `transact` and by what `world/promise.rs` offers";
 /// Where they are allowed, and where the world is put together.
 const WORLD: &str = "crates/core/src/world/";
 
@@ -21,31 +34,58 @@ const ALL: &str = "*";
 /// For every room the rooms that it may reach.
 pub(super) type Rooms = BTreeMap<String, BTreeSet<String>>;
 
+/// For every part of the world the room that owns it.
+pub(super) type Slices = BTreeMap<String, String>;
+
 /// Who reaches whom, and where that is seen first.
 type Arrows = BTreeMap<(String, String), (String, usize)>;
+
+/// A line of code, and where it stands.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    room: &'a str,
+    path: &'a str,
+    /// Counted from one.
+    number: usize,
+    text: &'a str,
+    /// The line before it: a chain of calls may go on from there.
+    before: &'a str,
+    /// The first line of the `impl` that it is in, if any.
+    block: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    /// The line, with the one before it if it goes on from there.
+    fn joined(&self) -> Cow<'a, str> {
+        match self.text.starts_with('.') {
+            true => Cow::Owned(format!("{}{}", self.before, self.text)),
+            false => Cow::Borrowed(self.text),
+        }
+    }
+}
 
 /// Compares the rows with the sources of core.
 pub(super) fn check<'a>(
     rooms: &Rooms,
+    slices: &Slices,
     sources: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let (mut arrows, mut found) = (Arrows::new(), BTreeSet::new());
-    for (path, text) in sources {
-        let Some(room) = room_of(path) else { continue };
-        found.insert(room.to_owned());
-        let mut in_core = false;
-        for (number, line) in code(path, text) {
-            if line.starts_with("impl") {
-                in_core = line == "impl Core {";
-            }
-            for other in reached(rooms, line, in_core).filter(|other| *other != room) {
-                let arrow = (room.to_owned(), other.to_owned());
-                arrows.entry(arrow).or_insert_with(|| (path.to_owned(), number));
-            }
-            findings.extend(written(path, number, line));
+    let sources = sources.filter_map(|(path, text)| Some((room_of(path)?, path, text)));
+    let sources: Vec<_> = sources.collect();
+    let found: BTreeSet<_> = sources.iter().map(|(room, ..)| (*room).to_owned()).collect();
+    let lines = sources.iter().flat_map(|(room, path, text)| code(room, path, text));
+    let lines: Vec<_> = lines.collect();
+    let owners = Owners::new(slices, &lines);
+    let mut arrows = Arrows::new();
+    for line in &lines {
+        let others = reached(rooms, line).chain(owners.reached(line));
+        for other in others.filter(|other| *other != line.room) {
+            let arrow = (line.room.to_owned(), other.to_owned());
+            arrows.entry(arrow).or_insert_with(|| (line.path.to_owned(), line.number));
         }
     }
+    let mut findings: Vec<_> = lines.iter().filter_map(written).collect();
+    findings.extend(owners.findings(&found));
     findings.extend(compare(rooms, &found, &arrows));
     findings
 }
@@ -70,10 +110,11 @@ fn compare(rooms: &Rooms, found: &BTreeSet<String>, arrows: &Arrows) -> Vec<Find
     forbidden.chain(without).chain(gone).chain(unused).collect()
 }
 
-fn written(path: &str, number: usize, line: &str) -> Option<Finding> {
-    let word = WRITING.iter().find(|word| line.contains(**word))?;
-    let message = format!("`{word}` outside of world: the world changes in `transact` alone");
-    (!path.starts_with(WORLD)).then(|| Finding::error(path, number, message))
+fn written(line: &Line<'_>) -> Option<Finding> {
+    let text = line.joined();
+    let (word, why) = WRITING.iter().find(|(word, _)| text.contains(word))?;
+    let message = format!("`{word}` outside of world: {why}");
+    (!line.path.starts_with(WORLD)).then(|| Finding::error(line.path, line.number, message))
 }
 
 fn room_of(path: &str) -> Option<&str> {
@@ -83,20 +124,31 @@ fn room_of(path: &str) -> Option<&str> {
 }
 
 /// The lines of a file that are neither comments nor tests.
-fn code<'a>(path: &str, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+fn code<'a>(room: &'a str, path: &'a str, text: &'a str) -> impl Iterator<Item = Line<'a>> {
     let is_test =
         path.ends_with("/tests.rs") || path.contains("/tests/") || path.ends_with("/attack.rs");
-    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim_start()));
-    let lines = lines.take_while(move |(_, line)| !is_test && *line != "mod tests {");
-    lines.filter(|(_, line)| !line.starts_with("//"))
+    let (mut block, mut last) = (None, "");
+    let lines = text.lines().enumerate().map(move |(at, line)| {
+        match line.starts_with("impl") {
+            true => block = Some(line),
+            false if line.starts_with('}') => block = None,
+            false => {}
+        }
+        let text = line.trim();
+        let before = std::mem::replace(&mut last, text);
+        Line { room, path, number: at + 1, text, before, block }
+    });
+    let lines = lines.take_while(move |line| !is_test && line.text != "mod tests {");
+    lines.filter(|line| !line.text.starts_with("//"))
 }
 
 /// How a room is named, and the further way of methods of `Core` itself.
 const WAYS: [&str; 5] =
     ["crate::ROOM::", "crate::ROOM;", "core.ROOM()", "inner.ROOM.", "self.ROOM()"];
 
-/// The rooms that a line names; `in_core` says that it is one of `impl Core`.
-fn reached<'a>(rooms: &'a Rooms, line: &'a str, in_core: bool) -> impl Iterator<Item = &'a str> {
+/// The rooms that a line names.
+fn reached<'a>(rooms: &'a Rooms, line: &Line<'a>) -> impl Iterator<Item = &'a str> {
+    let (line, in_core) = (line.text, line.block == Some("impl Core {"));
     let names = rooms.keys().map(String::as_str).filter(|room| *room != ALL);
     let ways = if in_core { &WAYS[..] } else { &WAYS[..4] };
     names.filter(move |room| {
@@ -128,7 +180,10 @@ mod tests {
 
     fn said(rows: &str, sources: &[(&str, &str)]) -> Vec<String> {
         let rooms: Rooms = toml::from_str(rows).unwrap();
-        check(&rooms, sources.iter().copied()).iter().map(Finding::to_string).collect()
+        check(&rooms, &Slices::new(), sources.iter().copied())
+            .iter()
+            .map(Finding::to_string)
+            .collect()
     }
 
     #[test]
@@ -215,5 +270,23 @@ mod tests {
         let message = "`&mut World` outside of world: the world changes in `transact` alone";
         let sources = [(QUEUE, line), (WORLD_FILE, line)];
         assert_eq!(said(rows, &sources), [format!("error: {QUEUE}:1: {message}")]);
+    }
+
+    #[test]
+    fn the_store_is_written_by_the_world_alone() {
+        let rows = "queue = []\nworld = []";
+        for (line, word, at) in [
+            ("self.core.inner.store.commit(batch).await", "store.commit", 1),
+            ("inner.store.commit_or_forget(vec![change])", "store.commit", 1),
+            ("self.core.inner.store\n    .commit_then(batch, after)", "store.commit", 2),
+            ("store.keep(what, None)", "store.keep(", 1),
+        ] {
+            let why = "the store is written by `transact` and by what `world/promise.rs` offers";
+            let expected = format!("error: {QUEUE}:{at}: `{word}` outside of world: {why}");
+            let promise = ("crates/core/src/world/promise.rs", line);
+            assert_eq!(said(rows, &[(QUEUE, line), promise]), [expected], "{line}");
+        }
+        let read = "let kept = self.core.inner.store.kept(&what);";
+        assert_eq!(said(rows, &[(QUEUE, read), (WORLD_FILE, "")]), [""; 0]);
     }
 }

@@ -32,7 +32,7 @@ impl Requests {
         };
         if is_in_memory {
             // Nothing of such a thread is written down; but its answer needs a store that works.
-            return Ok(self.core.inner.store.commit_or_forget(Vec::new()).await?);
+            return self.core.promise([]).await;
         }
         let (answer, by) = (answer.clone(), by.to_owned());
         self.core.sessions().accept(AcceptedWork::Answer { request: id, answer, by }).await
@@ -62,7 +62,7 @@ impl Requests {
     /// The answer that was promised will not be given after all.
     pub(crate) async fn retract_answer(&self, id: RequestId) {
         let change = Change::RecordDeleted(rookery_model::RecordKind::Accepted, id.get());
-        if let Err(error) = self.core.inner.store.commit_or_forget(vec![change]).await {
+        if let Err(error) = self.core.retract(change).await {
             tracing::error!(%error, request = %id, "an answer that was not given stays recorded");
         }
     }

@@ -6,7 +6,7 @@ use rookery_model::{
     Answer, Asked, Decision, DecisionQuery, DecisionSource, DecisionVerdict, Mode,
     NumberedDecision, Request, Result, Review, ReviewStatus, Settled,
 };
-use rookery_store::{Batch, Change};
+use rookery_store::Change;
 use serde_json::json;
 
 use crate::clock;
@@ -32,7 +32,7 @@ impl Requests {
             return Ok(remembered);
         }
         // What was decided a moment ago may still be on its way.
-        self.core.inner.store.commit(Batch::default()).await?;
+        self.core.saved().await?;
         let store = self.core.inner.store.clone();
         let read = tokio::task::spawn_blocking(move || store.decisions(&query, limit)).await;
         let read = read.map_err(|error| rookery_model::Error::failed(error.to_string()))?;

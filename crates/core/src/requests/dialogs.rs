@@ -1,7 +1,7 @@
 //! Dialogs that were read from screens: requests like all others, answered by typing.
 //!
 //! Core neither reads screens nor knows what a key means to an agent. A screen watcher, which does, says what is
-//! shown ([`Core::show_dialog`]) and types the answers ([`Responder`]), each only while the very dialog
+//! shown ([`Requests::show_dialog`]) and types the answers ([`Responder`]), each only while the very dialog
 //! that was decided about still stands there.
 
 use std::future::Future;

@@ -65,7 +65,7 @@ impl Requests {
         world.requests.get(id).or_else(|| world.settled.get(&id)).cloned()
     }
 
-    /// Asks. The answer comes at the place that is given back; see [`Core::await_answer`].
+    /// Asks. The answer comes at the place that is given back; see [`Requests::await_answer`].
     /// With it goes why it is asked, if the policy says so.
     pub(crate) async fn ask(
         &self,

@@ -114,7 +114,7 @@ impl Reviews {
             .await
     }
 
-    /// Adds comments to a review. They reach the agent by [`Core::deliver_review`].
+    /// Adds comments to a review. They reach the agent by [`Reviews::deliver`].
     ///
     /// # Errors
     /// If there is no such review, it has too many comments, or they cannot be kept.

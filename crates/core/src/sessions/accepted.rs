@@ -44,7 +44,7 @@ impl Sessions {
     pub(crate) async fn accept(&self, work: AcceptedWork) -> Result<()> {
         let accepted = Record::Accepted(Box::new(Accepted { at: clock::wall(), work }));
         let change = Change::RecordUpserted(Box::new(accepted));
-        Ok(self.core.inner.store.commit_or_forget(vec![change]).await?)
+        self.core.promise([change]).await
     }
 
     /// Forgets work that was done, or will not be.

@@ -132,7 +132,7 @@ impl Sessions {
     /// Makes a session. That it could not be made is reported in the queue, too.
     ///
     /// # Errors
-    /// As [`Core::make_session`].
+    /// As [`Sessions::make`].
     pub async fn make_or_report(&self, id: SessionId, new: NewSession) -> Result<Terminal> {
         let accepted = new.accepted(id, self.core.caller().origin());
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
@@ -426,12 +426,8 @@ impl Sessions {
             let none = || Error::new(ErrorKind::Conflict, "the session has no worktree");
             (place.ok_or_else(none)?, terminal)
         };
-        let is_running = self
-            .core
-            .checkpoints()
-            .terminals_in(&place)
-            .into_iter()
-            .any(|other| Some(other) != terminal);
+        let others = self.core.terminals().below(&place);
+        let is_running = others.into_iter().any(|other| Some(other) != terminal);
         let repo =
             Repository::discover(&place).await.map_err(|error| worktree_error(error.into()))?;
         let request =

@@ -79,8 +79,8 @@ impl Sessions {
             .await
     }
 
-    /// What [`Core::import`] would do.
-    pub fn rehearse_import(&self, import: Import) -> Imported {
+    /// What [`Sessions::import`] would do.
+    pub fn preview_import(&self, import: Import) -> Imported {
         select(import, &self.core.look()).1
     }
 }

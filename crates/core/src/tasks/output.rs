@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rookery_agent::tool::ToolOutput;
 use rookery_model::{LogStream, Task, TaskId, TaskLog, ThreadId, TurnId};
-use rookery_store::{Batch, Change};
+use rookery_store::Change;
 
 use super::log_ring::LogRing;
 use crate::clock;
@@ -118,9 +118,7 @@ impl Output {
             state.ring.log()
         };
         let change = Change::TaskLogged(self.task, Box::new(log));
-        let saved =
-            self.core.inner.store.commit(Batch { changes: vec![change], events: Vec::new() });
-        if let Err(error) = saved.await {
+        if let Err(error) = self.core.store_alone(change).await {
             tracing::warn!(%error, task = %self.task, "the log of a task is not saved");
         }
     }

@@ -31,8 +31,7 @@ impl Records for Tasks {
         }
         // Saved or forgotten, before anyone is promised that it will be done.
         let change = Change::TaskUpserted(Box::new(task.clone()));
-        let saved = self.core.inner.store.commit_or_forget(vec![change]).await;
-        saved.map_err(|error| SetError::Unknown(error.into()))?;
+        self.core.promise([change]).await.map_err(SetError::Unknown)?;
         let kept = self.core.transact(|tx| {
             if tx.world.tasks.contains_key(&task.id) {
                 return Ok(false);
@@ -46,8 +45,7 @@ impl Records for Tasks {
             Ok((false, _)) => Err(SetError::Changed),
             Err(error) => {
                 // It is not in the world, so it must not be found at the next start.
-                let forget = vec![Change::TaskDeleted(task.id)];
-                let _ = self.core.inner.store.commit_or_forget(forget).await;
+                let _ = self.core.retract(Change::TaskDeleted(task.id)).await;
                 Err(SetError::Unknown(error))
             }
         }

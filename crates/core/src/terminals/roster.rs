@@ -1,5 +1,6 @@
 //! Which terminals there are.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rookery_model::{Event, Result, Terminal, TerminalId};
@@ -16,6 +17,13 @@ impl Terminals {
     /// All terminals, in workspace order.
     pub fn list(&self) -> Vec<Arc<Terminal>> {
         self.core.look().ordered_terminals()
+    }
+
+    /// Those that run in a directory or below it.
+    pub(crate) fn below(&self, place: &Path) -> Vec<TerminalId> {
+        let world = self.core.look();
+        let living = world.terminals.values().filter(|terminal| terminal.is_alive());
+        living.filter(|terminal| terminal.cwd().starts_with(place)).map(|one| one.id).collect()
     }
 
     /// One terminal as the world knows it.

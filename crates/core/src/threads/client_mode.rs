@@ -95,7 +95,7 @@ impl World {
 
 impl Threads {
     /// What this client starts from now on has a mode of its own, until it is gone: the caller ends it
-    /// by [`Core::end_client_mode`].
+    /// by [`Threads::end_client_mode`].
     ///
     /// # Errors
     /// If the daemon is stopping.

@@ -21,7 +21,7 @@ pub struct DirectCall {
     pub arguments: Value,
     /// Whether to wait if approval is needed.
     pub waits: bool,
-    /// The connection of the client that calls it; see [`Core::set_client_mode`].
+    /// The connection of the client that calls it; see [`Threads::set_client_mode`].
     pub client: Option<u64>,
 }
 

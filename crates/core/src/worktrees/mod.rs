@@ -347,7 +347,7 @@ impl Worktrees {
     /// The terminals that work in a directory or below it, and how many threads do.
     fn at_work_in(&self, place: &Path) -> (Vec<TerminalId>, usize) {
         let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
-        let terminals = self.core.checkpoints().terminals_in(&real);
+        let terminals = self.core.terminals().below(&real);
         let world = self.core.look();
         let threads = world
             .threads

@@ -1,12 +1,18 @@
 //! The world: plain data, changed only in a transaction.
 //!
-//! Rooms reach it in four ways. [`Core::look`] gives it as it stands, [`Core::hold`] keeps it still,
-//! [`Core::transact`] changes a copy of it and puts that in its place if all went well, and
-//! [`Core::adjust`] does the same for what is in memory only: it is given [`memory::InMemory`], through which
-//! nothing that is stored can be changed.
+//! Rooms reach it in four ways. [`look`] gives it as it stands, [`hold`] keeps it still, [`transact`] changes a
+//! copy of it and puts that in its place if all went well, and [`adjust`] does the same for what is in memory
+//! only: it is given [`memory::InMemory`], through which nothing that is stored can be changed. What has to be
+//! stored before or beside that goes through [`promise`].
+//!
+//! [`look`]: crate::core::Core::look
+//! [`hold`]: crate::core::Core::hold
+//! [`transact`]: crate::core::Core::transact
+//! [`adjust`]: crate::core::Core::adjust
 
 mod load;
 mod memory;
+mod promise;
 mod records;
 mod shared;
 mod shown;

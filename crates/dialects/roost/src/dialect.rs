@@ -92,7 +92,7 @@ pub static OPS: &[Op<Cx>] = &[
 
 static TABLE: LazyLock<Arc<Table<Cx>>> = LazyLock::new(|| Arc::new(Table::new([OPS])));
 
-/// The protocol of one connection, to be served with [`framing`] and [`options`].
+/// The protocol of one connection, to be served with [`crate::framing`] and [`crate::options`].
 #[must_use]
 pub fn serve(core: Core, settings: Arc<Settings>, connection: ConnectionHandle) -> Roost<Cx> {
     let terms = Terms { test_mode: settings.test_mode, is_agent: core.caller().is_agent() };

@@ -21,7 +21,7 @@ static STARTED: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 /// Whether orphans are adopted.
 static ADOPTING: Mutex<bool> = Mutex::new(false);
 
-/// Starts a child that is waited for by its owner, never by [`reap_orphans`].
+/// Starts a child that is waited for by its owner, never as an orphan.
 pub(crate) fn start_child(
     command: &mut tokio::process::Command,
 ) -> io::Result<tokio::process::Child> {
