@@ -22,6 +22,7 @@ mod request;
 mod runner;
 mod shown;
 mod size;
+pub mod spelling;
 mod supervision;
 mod task;
 mod terminal;
@@ -62,7 +63,7 @@ pub use request::{
     Answer, Asked, Asker, ExternalCall, PartAnswer, Plan, Question, QuestionOption, Request,
     RequestState, Settled,
 };
-pub use runner::RunnerBinding;
+pub use runner::{LATER_DESTINATION, RunnerBinding, shown_destination};
 pub use shown::{Unseen, is_unseen, spelled};
 pub use size::{Size, SizeError};
 pub use supervision::{

@@ -96,6 +96,47 @@ fn a_worktree_is_found_again_after_a_kill_and_no_command_outlives_it() {
 }
 
 #[test]
+fn threads_of_one_id_work_each_where_it_meant_when_they_began() {
+    let mut daemon = TestDaemon::start();
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("bypass");
+    let repo = repository(&daemon);
+    let other = daemon.home().join("other");
+    git(daemon.home().path(), &["clone", "-q", text(&json!(repo)), text(&json!(other))]);
+    fs::write(other.join("file"), "elsewhere\n").unwrap();
+    git(&other, &["commit", "-qam", "second"]);
+    let threads: Vec<String> = [&repo, &other]
+        .iter()
+        .map(|repo| {
+            let select = json!({"destinationId": "git-worktree", "config": {"repo": repo}});
+            assert_eq!(peer.call("runners/select", select)["active"]["sessionId"], json!(null));
+            let new = peer.call("thread/start", json!({"modelProvider": "mock"}));
+            assert_eq!(new["thread"]["runner"]["destinationId"], "git-worktree", "{new}");
+            text(&new["thread"]["id"]).to_owned()
+        })
+        .collect();
+    let are_in_other = |peer: &mut Peer| -> Vec<bool> {
+        let mut read = |thread: &String| tool(peer, thread, "read_file", json!({"path": "file"}));
+        threads.iter().map(|thread| read(thread).to_string().contains("elsewhere")).collect()
+    };
+    assert_eq!(are_in_other(&mut peer), [false, true]);
+    let listed = peer.call("runners/list", json!({}));
+    let sessions: Vec<&Value> =
+        listed["sessions"].as_array().unwrap().iter().map(|it| &it["destinationId"]).collect();
+    assert_eq!(sessions, ["git-worktree"; 2]);
+    daemon.kill9();
+    drop(peer);
+    daemon.restart();
+    let mut peer = Peer::to(&daemon);
+    assert_eq!(are_in_other(&mut peer), [false, true]);
+    // Selected as it was first, it is the first again.
+    let select = json!({"destinationId": "git-worktree", "config": {"repo": repo}});
+    let again = peer.call("runners/select", select);
+    assert_eq!(again["active"]["sessionId"], listed["sessions"][0]["sessionId"], "{again}");
+    assert_eq!(are_in_other(&mut peer), [false, true]);
+}
+
+#[test]
 fn a_worktree_without_its_thread_goes_after_a_kill_unless_there_is_work_in_it() {
     let mut daemon = TestDaemon::start();
     let repo = repository(&daemon);

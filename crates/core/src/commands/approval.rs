@@ -4,6 +4,7 @@ use rookery_agent::policy::{Bound, Judgement};
 use rookery_agent::tools::shown_in_part;
 use rookery_model::{
     Answer, Asked, Asker, Decision, Request, RequestId, RequestState, Result, ToolKind,
+    shown_destination,
 };
 use rookery_term::redact::Policy;
 use rookery_view::palette::launch::quote;
@@ -101,7 +102,7 @@ impl Commands {
         }
         let mut env = request.env.clone();
         if let Some(runner) = &request.runner {
-            input["runner"] = runner.destination.as_str().into();
+            input["runner"] = shown_destination(&runner.destination).into();
             // What is approved for one place is not approved for another.
             env.push((ExecRunner::VARIABLE.to_owned(), Some(runner.destination.clone())));
         }

@@ -88,10 +88,13 @@ impl Runners {
     }
 
     async fn bind_selected(&self, by: Opener) -> Result<Option<Bound>> {
-        let Some(RunnerStatus { destination, provider, .. }) = self.active(None) else {
-            return Ok(None);
+        let selected = {
+            let table = self.table();
+            let selected = table.selected.as_ref();
+            selected.and_then(|key| Some((key.clone(), table.destinations.get(key)?.provider)))
         };
-        let Some(provider) = find(&provider).filter(|it| it.has_default_workspace) else {
+        let Some((destination, provider)) = selected.filter(|(_, it)| it.has_default_workspace)
+        else {
             return Ok(None);
         };
         let session = self.open(&destination, by).await?;

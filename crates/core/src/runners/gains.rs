@@ -33,6 +33,7 @@ impl Runners {
         if let Some(destination) = self.table().destinations.get_mut(&id) {
             destination.snapshot = Some(taken.clone());
         }
+        self.save().await?;
         Ok(Some(taken))
     }
 

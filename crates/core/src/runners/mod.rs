@@ -5,6 +5,7 @@
 //! secret in it. Sessions are opened at their first use and closed when they are deleted or idle.
 
 mod bind;
+mod choose;
 mod gains;
 mod lifecycle;
 mod open;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rookery_model::{Error, ErrorKind, RecordKind, Result, ThreadId};
+use rookery_model::{Error, RecordKind, Result, ThreadId, shown_destination};
 use rookery_runners::{Capabilities, Manifest, PROVIDERS, Provider, RunnerError, Session};
 use rookery_store::{Change, ValueKey};
 use serde_json::Value;
@@ -35,8 +36,6 @@ pub(crate) use remote::RunnerContext;
 pub use running::RunnerProcess;
 pub(crate) use tasks::TaskPlace;
 
-/// How many destinations there may be besides those that were made for one thread each.
-const MAX_DESTINATIONS: usize = 64;
 /// How long an id of a destination may be.
 const MAX_ID: usize = 128;
 
@@ -69,7 +68,7 @@ pub enum RunnerState {
 /// A destination as others see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerStatus {
-    /// Its id.
+    /// Its id as it was chosen; earlier ones of that id differ in their session.
     pub destination: String,
     pub provider: String,
     /// Where it stands.
@@ -173,7 +172,10 @@ impl Room {
 #[derive(Default)]
 struct Table {
     selected: Option<String>,
+    /// By their keys: see [`choose`].
     destinations: BTreeMap<String, Destination>,
+    /// How many keys were made for ids that were taken.
+    made: u64,
 }
 
 /// One destination.
@@ -202,7 +204,7 @@ struct Destination {
 impl Destination {
     fn status(&self, id: &str) -> RunnerStatus {
         RunnerStatus {
-            destination: id.to_owned(),
+            destination: shown_destination(id).to_owned(),
             provider: self.provider.id.to_owned(),
             state: self.state,
             session: self.session.as_ref().map(|(session, _)| session.clone()),
@@ -244,7 +246,7 @@ impl Runners {
         self.table().status(&id)
     }
 
-    /// The id of the selected destination, or of a thread's.
+    /// The key of the selected destination, or of a thread's.
     fn destination_of(&self, thread: Option<ThreadId>) -> Option<String> {
         match thread {
             Some(thread) => {
@@ -254,81 +256,6 @@ impl Runners {
             }
             None => self.table().selected.clone(),
         }
-    }
-
-    /// Selects a destination. The one before stays until it is deleted or idle.
-    ///
-    /// # Errors
-    /// If there is no such provider, it cannot be used as it is, or a member is wrong.
-    pub async fn select(&self, new: NewDestination) -> Result<RunnerStatus> {
-        let provider = find(&new.provider)
-            .ok_or_else(|| Error::invalid("provider_id", unknown(&new.provider)))?;
-        let id = new.id.clone();
-        self.configure(&id, provider, new).await?;
-        self.table().selected = Some(id.clone());
-        self.save().await?;
-        self.changed(&id);
-        self.active(None).ok_or_else(|| Error::failed("the destination was deleted meanwhile"))
-    }
-
-    /// Checks a destination and takes it in, without a session.
-    async fn configure(
-        &self,
-        id: &str,
-        provider: &'static Provider,
-        new: NewDestination,
-    ) -> Result<()> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
-        let fits = id.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && id.len() <= MAX_ID
-            && id.chars().all(is_plain);
-        if !fits {
-            let message = "destination_id must be 1 to 128 letters, digits, dots, colons, dashes and underscores";
-            return Err(Error::invalid("destination_id", message));
-        }
-        let manifest = Manifest::read(&new.manifest).map_err(refused)?;
-        provider.check(&new.config, &manifest).map_err(refused)?;
-        if let Some(hint) = provider.setup_hint(self.environment(), new.config.clone()).await {
-            return Err(Error::invalid("provider_id", hint));
-        }
-        let fresh = Destination {
-            provider,
-            config: new.config,
-            missing: Vec::new(),
-            manifest,
-            cwd: new.cwd,
-            state: RunnerState::Configured,
-            session: None,
-            snapshot: None,
-            live: None,
-            gate: Arc::default(),
-            asking: Arc::default(),
-            is_permitted: false,
-            used: Instant::now(),
-        };
-        let mut table = self.table();
-        // Those of one thread alone are as many as there are threads.
-        let named = table.destinations.keys().filter(|id| !bind::is_own(id)).count();
-        let is_full = named >= MAX_DESTINATIONS && !bind::is_own(id);
-        match table.destinations.get_mut(id) {
-            // The same destination, perhaps with a secret that was lost: its session goes on.
-            Some(known) if known.provider.id == provider.id && is_same(known, &fresh) => {
-                (known.config, known.missing) = (fresh.config, Vec::new());
-            }
-            Some(known) if known.session.is_some() => {
-                let message = format!(
-                    "destination {id} has a session; delete it before it is configured anew"
-                );
-                return Err(Error::conflict(message));
-            }
-            None if is_full => {
-                let message =
-                    format!("there are {MAX_DESTINATIONS} runner destinations; delete one first");
-                return Err(Error::new(ErrorKind::Busy, message));
-            }
-            Some(_) | None => drop(table.destinations.insert(id.to_owned(), fresh)),
-        }
-        Ok(())
     }
 
     /// The session of a thread's runner or of the selected one, as it is; with `ensure` it is opened if
@@ -376,12 +303,6 @@ impl Runners {
             })
             .await
     }
-}
-
-/// Whether two configurations of a destination differ in secrets at most.
-fn is_same(known: &Destination, fresh: &Destination) -> bool {
-    let without = |it: &Destination| it.provider.without_secrets(&it.config).0;
-    without(known) == without(fresh) && known.manifest == fresh.manifest && known.cwd == fresh.cwd
 }
 
 fn find(id: &str) -> Option<&'static Provider> {

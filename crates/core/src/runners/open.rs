@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rookery_host::git::worktree::{Created, NewWorktree};
 use rookery_host::http;
-use rookery_model::{AcceptedWork, Error, ErrorKind, Result};
+use rookery_model::{AcceptedWork, Error, ErrorKind, Result, shown_destination};
 use rookery_runners::{Opening, RunnerError, Session, TreeMaker, Work, Wrap, new_session_id};
 use tokio::time::Instant;
 
@@ -49,6 +49,7 @@ impl Runners {
                 return Ok(Arc::clone(live));
             }
             if let Some(name) = destination.missing.first() {
+                let id = shown_destination(id);
                 let message = format!(
                     "the {name} of runner destination {id} is not kept over a restart; select it again with config.{name}"
                 );
@@ -56,6 +57,7 @@ impl Runners {
             }
             let found = destination.session.clone();
             if found.is_none() && !destination.is_permitted {
+                let id = shown_destination(id);
                 return Err(Error::conflict(format!(
                     "runner destination {id} was changed meanwhile; try again"
                 )));
@@ -66,7 +68,7 @@ impl Runners {
             };
             let opening = Opening {
                 session,
-                destination: id.to_owned(),
+                destination: shown_destination(id).to_owned(),
                 config: destination.config.clone(),
                 manifest: destination.manifest.clone(),
                 cwd: destination.cwd.clone(),
@@ -272,13 +274,14 @@ impl Runners {
         Ok(kept)
     }
 
-    /// Deletes a destination with its session; the selected one if none is named.
+    /// Deletes a destination with its session; the selected one if none is named. Of those of one id it is
+    /// the selected one, else the newest.
     ///
     /// # Errors
     /// If its session cannot be ended.
     pub async fn delete(&self, destination: Option<&str>, force: bool) -> Result<Deleted> {
         let id = match destination {
-            Some(id) => id.to_owned(),
+            Some(id) => self.key_of(id),
             None => match self.destination_of(None) {
                 Some(id) => id,
                 None => return Ok(Deleted::default()),
@@ -337,12 +340,14 @@ impl Runners {
 }
 
 pub(super) fn gone(id: &str) -> Error {
+    let id = shown_destination(id);
     let message =
         format!("runner destination {id} was deleted; select it again, or start a new thread");
     Error::new(ErrorKind::NotFound, message)
 }
 
 fn refuse(id: &str, state: &str, next: &str) -> Error {
+    let id = shown_destination(id);
     Error::conflict(format!("runner destination {id} is {state}; {next} first"))
 }
 

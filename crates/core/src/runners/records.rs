@@ -8,7 +8,7 @@ use rookery_runners::Manifest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Destination, RunnerState, Table, find};
+use super::{Destination, RunnerState, Table, TakenSnapshot, find};
 
 /// The table as a text; none if there is nothing to write down.
 pub(super) fn write(table: &Table) -> Option<String> {
@@ -29,10 +29,12 @@ pub(super) fn write(table: &Table) -> Option<String> {
             "state": word(it.state),
             "session": session,
             "metadata": metadata,
+            "snapshot": it.snapshot.as_ref().map(snapshot),
         })
     };
     let destinations: Vec<Value> = table.destinations.iter().map(one).collect();
-    Some(json!({"selected": table.selected, "destinations": destinations}).to_string())
+    let (selected, made) = (&table.selected, table.made);
+    Some(json!({"selected": selected, "made": made, "destinations": destinations}).to_string())
 }
 
 /// The table of a text. What cannot be read is left out.
@@ -40,7 +42,8 @@ pub(super) fn read(text: &str) -> Table {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     let list = value.get("destinations").and_then(Value::as_array);
     let destinations = list.into_iter().flatten().filter_map(destination).collect();
-    let mut table = Table { selected: None, destinations };
+    let made = value.get("made").and_then(Value::as_u64).unwrap_or_default();
+    let mut table = Table { selected: None, destinations, made };
     let selected = value.get("selected").and_then(Value::as_str);
     table.selected = selected.filter(|id| table.destinations.contains_key(*id)).map(str::to_owned);
     table
@@ -68,7 +71,7 @@ fn destination(value: &Value) -> Option<(String, Destination)> {
         cwd: PathBuf::from(text("cwd")?),
         state,
         session: session.map(|session| (session, metadata)),
-        snapshot: None,
+        snapshot: value.get("snapshot").and_then(taken),
         live: None,
         gate: Arc::default(),
         asking: Arc::default(),
@@ -76,6 +79,17 @@ fn destination(value: &Value) -> Option<(String, Destination)> {
         used: Instant::now(),
     };
     Some((text("id")?.to_owned(), read))
+}
+
+fn snapshot(taken: &TakenSnapshot) -> Value {
+    let TakenSnapshot { provider, id, metadata } = taken;
+    json!({"provider": provider, "id": id, "metadata": metadata})
+}
+
+fn taken(value: &Value) -> Option<TakenSnapshot> {
+    let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
+    let metadata = value.get("metadata").cloned().unwrap_or_default();
+    Some(TakenSnapshot { provider: text("provider")?, id: text("id")?, metadata })
 }
 
 fn manifest(manifest: &Manifest) -> Value {
@@ -99,6 +113,9 @@ mod tests {
     #[tokio::test]
     async fn what_is_written_is_read_again_without_secrets() {
         let config = json!({"base_url": "https://runner.example", "token": "hunter2"});
+        let metadata = json!({"label": "before"});
+        let snapshot =
+            TakenSnapshot { provider: "hosted-http".into(), id: "snap-1".into(), metadata };
         let destination = Destination {
             provider: find("hosted-http").unwrap(),
             config,
@@ -107,7 +124,7 @@ mod tests {
             cwd: "/work".into(),
             state: RunnerState::Active,
             session: Some(("rs-1".into(), json!({"remote_session": "s"}))),
-            snapshot: None,
+            snapshot: Some(snapshot.clone()),
             live: None,
             gate: Arc::default(),
             asking: Arc::default(),
@@ -117,15 +134,17 @@ mod tests {
         let table = Table {
             selected: Some("box".into()),
             destinations: [("box".to_owned(), destination)].into(),
+            made: 3,
         };
         let text = write(&table).unwrap();
         assert!(!text.contains("hunter2"), "{text}");
         let again = read(&text);
-        assert_eq!(again.selected.as_deref(), Some("box"));
+        assert_eq!((again.selected.as_deref(), again.made), (Some("box"), 3));
         let again = &again.destinations["box"];
         assert_eq!(again.missing, ["token"]);
         assert_eq!(again.state, RunnerState::Active);
         assert_eq!(again.session.as_ref().unwrap().0, "rs-1");
+        assert_eq!(again.snapshot, Some(snapshot));
     }
 
     #[test]

@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 
 use rookery_core::{ProcessState as State, ProcessView, RunnerProcess, TaskQuery};
-use rookery_model::{self as model, TaskState};
+use rookery_model::{self as model, TaskState, shown_destination};
 
 use crate::context::Cx;
 use crate::show;
+use crate::wire::exec::OutputStream;
 use crate::wire::process::{Process, ProcessOrigin, ProcessState, ProcessStatus};
 
 /// The executor whose tasks are processes.
@@ -58,6 +59,19 @@ pub(crate) fn find(cx: &Cx, id: &str) -> Option<Process> {
 /// The terminal that the id of a tool's process names.
 pub(crate) fn tool_terminal(id: &str) -> Option<model::TerminalId> {
     id.strip_prefix(TERMINAL)?.parse().ok().map(model::TerminalId::new)
+}
+
+/// What a tool's terminal is called as a process.
+pub(crate) fn terminal_name(id: model::TerminalId) -> String {
+    format!("{TERMINAL}{id}")
+}
+
+/// Where a task wrote, as published decoders read it.
+pub(crate) fn stream(stream: model::LogStream) -> OutputStream {
+    match stream {
+        model::LogStream::Stdout | model::LogStream::Log => OutputStream::Stdout,
+        model::LogStream::Stderr => OutputStream::Stderr,
+    }
 }
 
 /// Whether a task was begun: what only waits, or was cancelled before, has no process.
@@ -115,7 +129,7 @@ fn of_task(cx: &Cx, task: &model::Task, view: Option<&ProcessView>) -> Process {
         terminal_id: cx.core.tasks().terminal_of(task).map(|id| id.to_string()),
         task_id: Some(task.id.to_string()),
         runner_session_id: runner.as_deref().and_then(|it| cx.core.runners().session_of(it)),
-        runner_destination_id: runner,
+        runner_destination_id: runner.as_deref().map(shown_destination).map(str::to_owned),
         thread_id: task.thread.map(|id| id.to_string()),
         turn_id: task.turn.map(|id| id.to_string()),
         started_at: show::time(started),
@@ -189,7 +203,7 @@ fn of_runner(one: &RunnerProcess) -> Process {
         tty: false,
         terminal_id: None,
         task_id: None,
-        runner_destination_id: Some(one.destination.clone()),
+        runner_destination_id: Some(shown_destination(&one.destination).to_owned()),
         runner_session_id: Some(one.session.clone()),
         thread_id: Some(one.thread.to_string()),
         turn_id: None,
@@ -213,7 +227,7 @@ fn of_tool(cx: &Cx, thread: model::ThreadId, terminal: &model::Terminal) -> Proc
     // What really runs is a program of ours around it.
     let command = vec![terminal.title().into_owned()];
     Process {
-        process_id: format!("{TERMINAL}{}", terminal.id),
+        process_id: terminal_name(terminal.id),
         origin: if is_away { ProcessOrigin::RemoteRunner } else { ProcessOrigin::ShellTool },
         stoppable: state == ProcessState::Running,
         state,
@@ -227,7 +241,7 @@ fn of_tool(cx: &Cx, thread: model::ThreadId, terminal: &model::Terminal) -> Proc
         terminal_id: Some(terminal.id.to_string()),
         task_id: None,
         runner_session_id: runner.as_deref().and_then(|it| cx.core.runners().session_of(it)),
-        runner_destination_id: runner,
+        runner_destination_id: runner.as_deref().map(shown_destination).map(str::to_owned),
         thread_id: Some(thread.to_string()),
         turn_id: None,
         started_at: show::time(terminal.created_at),

@@ -57,7 +57,8 @@ fn destination(trace: &model::Trace, place: &core::TracePlace) -> Destination {
         label,
         path,
         provider_id: runner.map(|runner| runner.provider.clone()),
-        destination_id: runner.map(|runner| runner.destination.clone()),
+        destination_id: runner
+            .map(|runner| model::shown_destination(&runner.destination).to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ mod terminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rookery_model::{Error, Result, Task, TaskResult, TaskRunner};
+use rookery_model::{Error, Result, Task, TaskResult, TaskRunner, shown_destination};
 use rookery_runners::InTerminals;
 use serde_json::{Value, json};
 
@@ -104,8 +104,9 @@ impl Tasks {
         let destination = runner.destination.clone();
         let way = self.core.runners().in_terminals(&destination)?;
         if way == InTerminals::Never && new.wants_terminal() {
+            let shown = shown_destination(&destination);
             let message = format!(
-                "input.{PTY}: runner destination {destination} cannot run a program in a terminal; submit it without"
+                "input.{PTY}: runner destination {shown} cannot run a program in a terminal; submit it without"
             );
             return Err(Error::invalid("input", message));
         }
@@ -251,7 +252,7 @@ fn done(core: &Core, task: &Task, cwd: &Path, exit_code: Option<i32>) -> Outcome
         "success": exit_code == Some(0),
     });
     if let Some(runner) = &task.spec.runner {
-        payload["runner_destination"] = runner.destination.as_str().into();
+        payload["runner_destination"] = shown_destination(&runner.destination).into();
         payload["runner_session"] = core.runners().session_of(&runner.destination).into();
     }
     let payload = Some(payload.to_string());

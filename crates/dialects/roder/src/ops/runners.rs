@@ -258,7 +258,7 @@ pub(crate) fn of_thread(cx: &Cx, bound: &model::RunnerBinding) -> ThreadRunner {
     let status = cx.core.runners().status_of(bound);
     let state = status.as_ref().map_or(RunnerState::Deleted, |status| status.state);
     ThreadRunner {
-        destination_id: bound.destination.clone(),
+        destination_id: model::shown_destination(&bound.destination).to_owned(),
         provider_id: bound.provider.clone(),
         workspace: text(&bound.workspace),
         read_roots: bound.read_roots.iter().map(text).collect(),
