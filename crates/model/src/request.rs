@@ -100,6 +100,11 @@ impl Request {
         self.asker.turn()
     }
 
+    /// Whether a client of this daemon asks by itself, in the name of a tool.
+    pub fn is_of_client(&self, tool: &str) -> bool {
+        self.asker.is_client() && self.tool == tool
+    }
+
     /// The session that asks, if it is no thread.
     pub fn session(&self) -> Option<SessionId> {
         self.asker.session()

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use rookery_agent::policy::{Bound, Judgement};
 use rookery_model::{
-    Answer, Asked, Asker, Error, Event, Mode, QueueItem, Request, RequestId, RequestState, Result,
-    ThreadId, Timestamp, TurnId,
+    Answer, Asked, Asker, Error, Event, Mode, QueueItem, Related, Request, RequestId, RequestState,
+    Result, ThreadId, Timestamp, TurnId,
 };
 use rookery_store::Change;
 use tokio::sync::oneshot;
@@ -37,6 +37,9 @@ pub(crate) use pending::Pending;
 pub use resolve::{Resolution, Resolved};
 pub(crate) use room::Room;
 
+/// The tool by which workflows ask for approval, as people are shown it. They outlive the daemon, so that
+/// what they ask is waited for by the next one.
+pub(crate) const WORKFLOW: &str = "workflow";
 /// Who settles what the mode of now decides by itself.
 pub(crate) const BY_MODE: &str = "mode";
 /// Why a mode changes when a plan was approved.
@@ -251,6 +254,18 @@ impl Tx<'_> {
         }
     }
 
+    /// Replaces the text of a plan that waits, wherever it is shown. What was shown of it before is not
+    /// what an answer is about any more.
+    pub(crate) fn reword_plan(&mut self, id: RequestId, summary: String) {
+        let Some(request) = self.world.requests.reword_plan(id, summary) else { return };
+        if !request.is_deferred {
+            // Filed anew with the new text.
+            self.resolve_related(Related::Request(id));
+        }
+        self.save_request(&request);
+        self.announce(request.thread(), RequestChange::Reworded(Box::new(request)));
+    }
+
     /// Stores a request as it is now, and says so in the log.
     pub(crate) fn save_request(&mut self, request: &Request) {
         self.follow_request(request);
@@ -261,13 +276,14 @@ impl Tx<'_> {
             return;
         }
         // What a client wanted by itself ends with this daemon; there is nothing to take up again, but for
-        // a decision that was given and may not have been carried out.
+        // what lasts and a decision that was given and may not have been carried out.
+        let lasts = !request.asker.is_client() || request.is_of_client(WORKFLOW);
         let is_decided = matches!(
             &request.state,
             RequestState::Settled(settled)
                 if matches!(settled.answer, Answer::Approved { .. } | Answer::Denied { .. })
         );
-        if is_decided || !request.asker.is_client() {
+        if is_decided || lasts {
             self.save(Change::RequestUpserted(Box::new(request.clone())));
         }
         let request = Box::new(request.clone());

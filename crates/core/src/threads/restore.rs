@@ -1,6 +1,7 @@
 //! Turns that were open when the daemon ended: those that waited for an answer wait again, the others
 //! have failed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rookery_agent::turn::{self, End, Input};
@@ -14,6 +15,8 @@ use super::live::LiveThread;
 use super::run::Runner;
 use super::tools::Resumed;
 use super::{ActiveTurn, calls};
+use crate::children::Found;
+use crate::requests::WORKFLOW;
 use crate::rooms::Threads;
 
 /// What was open when the daemon ended.
@@ -37,17 +40,43 @@ impl Threads {
         self.restore_queued().await;
         // Who waits for the work of another looks at what has become of it.
         turns.sort_by_key(|turn| std::cmp::Reverse(self.core.look().depth(turn.thread)));
-        for turn in &turns {
-            self.core.children().adopt(turn.thread).await;
-        }
+        let children = self.core.children();
+        let mut found = Vec::new();
         for turn in turns {
+            found.push((children.find(&turn).await, turn));
+        }
+        let mut resumed = HashSet::new();
+        for (found, turn) in &found {
             let waiting: Vec<&Request> =
                 requests.iter().filter(|request| request.turn() == Some(turn.id)).collect();
-            if let Err(error) = self.restore_turn(turn, &waiting).await {
-                tracing::error!(%error, "a turn could not be taken up again");
+            let restored = match found {
+                Found::Abandoned(_) => self.end_abandoned(turn.clone(), &waiting).await,
+                Found::Own | Found::Awaited(_) => self.restore_turn(turn.clone(), &waiting).await,
+            };
+            match restored {
+                Ok(true) => {
+                    resumed.insert((turn.thread, turn.id));
+                }
+                Ok(false) => children.let_go(turn.thread),
+                Err(error) => {
+                    tracing::error!(%error, "a turn could not be taken up again");
+                    children.let_go(turn.thread);
+                }
             }
         }
-        self.core.children().stop_abandoned().await;
+        for (found, turn) in &found {
+            match found {
+                Found::Awaited(parent) if resumed.contains(&(turn.thread, turn.id)) => {
+                    if !resumed.contains(&(parent.thread, parent.turn)) {
+                        children.stop_abandoned(turn.thread).await;
+                    }
+                }
+                Found::Awaited(parent) | Found::Abandoned(Some(parent)) => {
+                    children.settle_lost_of(*parent).await;
+                }
+                Found::Own | Found::Abandoned(None) => {}
+            }
+        }
         self.end_left_tools().await;
         // Requests whose turn is gone are not waited for.
         self.core
@@ -58,6 +87,9 @@ impl Threads {
                         // is still there.
                         let is_dialog = matches!(request.asked, Asked::Dialog { .. });
                         return is_dialog && tx.world.session(session).is_none();
+                    }
+                    if request.is_of_client(WORKFLOW) {
+                        return false;
                     }
                     let thread = request.thread().and_then(|id| tx.world.threads.get(&id));
                     let active = thread.and_then(|state| state.active.as_ref());
@@ -72,7 +104,8 @@ impl Threads {
             .await
     }
 
-    async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<()> {
+    /// Takes a turn up again, or ends it. True if it goes on.
+    async fn restore_turn(&self, turn: Turn, waiting: &[&Request]) -> Result<bool> {
         let live = self.live(turn.thread).await?;
         let parent = ParentTurn { thread: turn.thread, turn: turn.id };
         self.core.children().settle_lost(&live, parent).await;
@@ -81,7 +114,7 @@ impl Threads {
         let led: Vec<ItemId> = led.map(|item| item.id.clone()).collect();
         let answered = self.answered_undelivered(turn.id, &items);
         if waiting.is_empty() && led.is_empty() && answered.is_empty() {
-            return self.fail_lost(turn, &live, &items).await;
+            return self.fail_lost(turn, &live, &items, waiting).await;
         }
         let is_kept = |item: &Item| {
             let is_answered = answered.iter().any(|(request, _)| is_of(item, request));
@@ -131,22 +164,35 @@ impl Threads {
         let mut runner = Runner::new(self.core.clone(), live, turn, machine, wake);
         runner.is_resumed = true;
         self.core.inner.threads.turns.spawn(runner.resume());
-        Ok(())
+        Ok(true)
     }
 
-    /// A turn that was in the middle of something is over.
+    /// A turn of a child agent that no one waits for any more is over: whoever asks again starts another
+    /// child, and what this one asks for must not happen beside it.
+    async fn end_abandoned(&self, turn: Turn, waiting: &[&Request]) -> Result<bool> {
+        let live = self.live(turn.thread).await?;
+        let items = live.read().items_of(turn.id);
+        self.fail_lost(turn, &live, &items, waiting).await
+    }
+
+    /// A turn that was in the middle of something is over, and so is what it waited for.
     async fn fail_lost(
         &self,
         mut turn: Turn,
         live: &Arc<LiveThread>,
         items: &[Item],
-    ) -> Result<()> {
+        waiting: &[&Request],
+    ) -> Result<bool> {
         let error = TurnError { message: LOST.to_owned(), kind: TurnErrorKind::RuntimeRestart };
         let usage = calls::usage(&turn);
         let end =
             End { status: TurnStatus::Failed, error: Some(error), finish_reason: None, usage };
         let open = items.iter().filter(|item| item.status == ItemStatus::InProgress);
-        let lost: Vec<Item> = open.map(|item| self.lost(turn.id, item.clone())).collect();
+        let end_of = |item: &Item| match is_waited_for(item, waiting) {
+            true => unasked(item.clone()),
+            false => self.lost(turn.id, item.clone()),
+        };
+        let lost: Vec<Item> = open.map(end_of).collect();
         self.core
             .transact_durably(|tx| {
                 self.reserve_numbers(tx, turn.thread);
@@ -165,7 +211,8 @@ impl Threads {
                 self.finish_turn(tx, live, &mut turn, end);
                 Ok(())
             })
-            .await
+            .await?;
+        Ok(false)
     }
 }
 
@@ -225,6 +272,15 @@ impl Runner {
         let effects = self.machine.step(Input::Resume, view);
         self.run(effects).await;
     }
+}
+
+/// A call that waited for an answer, and now gets none: it did not run.
+fn unasked(mut item: Item) -> Item {
+    item.status = ItemStatus::Failed;
+    if let ItemBody::Tool(tool) = &mut item.body {
+        tool.error = Some(LOST.to_owned());
+    }
+    item
 }
 
 fn is_open_tool(item: &Item) -> bool {

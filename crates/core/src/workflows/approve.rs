@@ -15,11 +15,9 @@ use super::room::Entry;
 use super::types::{Run, RunApproval, RunChange, RunDecision, RunStatus, beginning};
 use crate::clock;
 use crate::core::blocking;
-use crate::requests::ApprovalStatus;
+use crate::requests::{ApprovalStatus, WORKFLOW as TOOL};
 use crate::rooms::Workflows;
 
-/// The tool that asks, as people are shown it.
-const TOOL: &str = "workflow";
 /// Characters of the prompt that are shown with the question.
 const SHOWN: usize = 4_000;
 /// What a run fails with that may not begin.
@@ -38,11 +36,21 @@ impl Workflows {
         live.asking.lock().request = Some(id);
         let answer = self.core.requests().ask(request, None).await?;
         live.announce_change(RunChange::ApprovalRequested(Box::new(run.trimmed(false, false))));
+        self.listen(live, id, answer, deadline);
+        Ok(())
+    }
+
+    fn listen(
+        &self,
+        live: &Arc<LiveRun>,
+        id: RequestId,
+        answer: oneshot::Receiver<Answer>,
+        deadline: Option<rookery_model::Timestamp>,
+    ) {
         let (workflows, live) = (self.core.detached().workflows(), Arc::clone(live));
         self.core.inner.runtime.spawn(async move {
             workflows.await_answer(live, id, answer, deadline).await;
         });
-        Ok(())
     }
 
     pub(super) fn request(&self, run: &Run) -> Request {
@@ -87,7 +95,7 @@ impl Workflows {
         answer: oneshot::Receiver<Answer>,
         deadline: Option<rookery_model::Timestamp>,
     ) {
-        // None comes any more when the daemon stops; the next one asks again.
+        // None comes any more when the daemon stops; the next one waits for it.
         let Ok(answer) = self.core.requests().await_answer(id, answer, deadline).await else {
             return;
         };
@@ -100,13 +108,27 @@ impl Workflows {
         }
     }
 
-    /// Takes up a run that waited when the last daemon ended: it asks again, unless it was answered and
-    /// that daemon had no time to carry the answer out.
+    /// Takes up a run that waited when the last daemon ended: its request still waits, or it was answered
+    /// and that daemon had no time to carry the answer out.
     pub(super) async fn ask_again(&self, live: &Arc<LiveRun>) -> Result<()> {
+        let asked = {
+            let world = self.core.look();
+            let mut of_run = world.requests.values().filter(|it| is_of(it, &live.id));
+            of_run.next().map(|request| (request.id, request.deadline))
+        };
+        if let Some((id, deadline)) = asked {
+            let requests = self.core.requests();
+            live.asking.lock().request = Some(id);
+            let answer = requests.expect_answer(id);
+            // It may have been answered before anyone listened.
+            if requests.get(id).is_some() {
+                self.listen(live, id, answer, deadline);
+                return Ok(());
+            }
+        }
         let answered = {
             let world = self.core.look();
-            let of_run =
-                world.settled.values().filter(|it| it.tool == TOOL && it.call_id == live.id);
+            let of_run = world.settled.values().filter(|it| is_of(it, &live.id));
             let answers = of_run.filter_map(|request| match &request.state {
                 RequestState::Settled(settled) => Some((request.asked_at, settled.answer.clone())),
                 RequestState::Pending => None,
@@ -124,6 +146,28 @@ impl Workflows {
             }
             None => self.ask(live).await,
         }
+    }
+
+    /// Takes back what the last daemon asked for runs that do not wait any more.
+    pub(super) async fn drop_questions(&self) -> Result<()> {
+        let waits = |run: &str| {
+            let found = self.known(run);
+            matches!(found, Some(Entry::Live(live)) if live.status() == RunStatus::AwaitingApproval)
+        };
+        let left: Vec<RequestId> = {
+            let world = self.core.look();
+            let asked = world.requests.values().filter(|it| it.is_of_client(TOOL));
+            asked.filter(|it| !waits(&it.call_id)).map(|it| it.id).collect()
+        };
+        if left.is_empty() {
+            return Ok(());
+        }
+        self.core
+            .transact_durably(|tx| {
+                tx.cancel_requests(left, "restart");
+                Ok(())
+            })
+            .await
     }
 
     /// Decides about a run that waits for approval.
@@ -284,6 +328,11 @@ impl Workflows {
         }
         consents.get_or_insert_default()
     }
+}
+
+/// Whether a request asks for the approval of a run.
+fn is_of(request: &Request, run: &str) -> bool {
+    request.is_of_client(TOOL) && request.call_id == run
 }
 
 /// What an answer means for the run.

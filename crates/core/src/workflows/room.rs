@@ -14,6 +14,7 @@ use super::dispatch::Dispatch;
 use super::encode::Consent;
 use super::files::RunFiles;
 use super::live::LiveRun;
+use super::progress::Ended;
 use super::scan::Scripts;
 use super::types::{Run, RunStatus, RunSummary};
 use crate::core::{Core, blocking};
@@ -47,6 +48,8 @@ pub(crate) struct Room {
     pub(super) active: Arc<Semaphore>,
     /// Held while consents are changed.
     pub(super) consents: tokio::sync::Mutex<Option<Vec<Consent>>>,
+    /// What those are told who follow runs that came to their end.
+    pub(super) ended: Mutex<Ended>,
     /// Who runs agents, if not the room of children; tests say so.
     pub(super) dispatch: Mutex<Option<Arc<dyn Dispatch>>>,
 }
@@ -60,6 +63,7 @@ impl Room {
             loaded: OnceCell::new(),
             active: Arc::new(Semaphore::new(MAX_ACTIVE)),
             consents: tokio::sync::Mutex::default(),
+            ended: Mutex::default(),
             dispatch: Mutex::default(),
         }
     }
@@ -151,6 +155,9 @@ impl Workflows {
                     tracing::warn!(%error, run = live.id, "a run cannot ask for its approval again");
                 }
             }
+            if let Err(error) = self.drop_questions().await {
+                tracing::warn!(%error, "a question about a run that is gone stays");
+            }
         };
         self.room().loaded.get_or_init(restore).await;
     }
@@ -220,15 +227,20 @@ impl Workflows {
     pub(super) fn retire(&self, live: &Arc<LiveRun>) {
         let mut runs = self.room().runs.lock();
         if live.status().is_terminal() && self.room().files.is_kept() {
+            self.room().ended.lock().keep(&live.id, &live.progress);
             let summary = Box::new(live.look(Run::summary));
             runs.insert(live.id.clone(), Entry::Ended(summary));
         }
     }
 
+    /// A run, as far as the last daemon's were taken up.
+    pub(super) fn known(&self, run: &str) -> Option<Entry> {
+        self.room().runs.lock().get(run).cloned()
+    }
+
     pub(super) async fn entry(&self, run: &str) -> Result<Entry> {
         self.restored().await;
-        let found = self.room().runs.lock().get(run).cloned();
-        found.ok_or_else(|| {
+        self.known(run).ok_or_else(|| {
             let shown: String = run.chars().take(128).collect();
             Error::failed(format!("no workflow run {shown}"))
         })
