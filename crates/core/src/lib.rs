@@ -59,8 +59,8 @@ pub use imports::{EnabledImport, ImportChange, NewImport, Refreshed, SkillList, 
 pub use keeper_link::KeeperLaunch;
 pub use log::{
     Changes, EventPage, FileChange, ItemChange, News, Notice, NoticeBody, PlanChange, PlanRef,
-    RequestChange, RunnerChange, SettingsChange, Shows, Subscription, TaskChange, TaskOutput,
-    ThreadChange, Topics, TraceChange, TurnChange,
+    ProcessStopping, ProgramName, RequestChange, RunnerChange, SettingsChange, Shows, Subscription,
+    TaskChange, TaskOutput, ThreadChange, Topics, TraceChange, TurnChange,
 };
 pub use marketplaces::{MarketplaceChange, MarketplaceDirs, NewMarketplace};
 pub use media::{
@@ -111,9 +111,10 @@ pub use threads::{
     StartedTurn, Steered, ThreadPage, ThreadQuery, ThreadView, TurnLifecycle, TurnView,
 };
 pub use workflows::{
-    AgentStatus, CostEstimate, NewRun, Phase, PhaseStatus, Planned, Run, RunAgent, RunApproval,
-    RunChange, RunDecision, RunEnd, RunHandle, RunNotice, RunStatus, RunSummary, ScriptInfo,
-    ScriptKind, ScriptProblem, ScriptQuery, Scripts, TaskInput,
+    AgentStatus, ClientGrant, CostEstimate, NewRun, Phase, PhaseStatus, Planned, Run, RunAgent,
+    RunApproval, RunChange, RunDecision, RunEnd, RunHandle, RunLine, RunNotice, RunProgress,
+    RunStatus, RunSummary, RunWaiting, ScriptInfo, ScriptKind, ScriptProblem, ScriptQuery, Scripts,
+    TaskInput,
 };
 pub use workspace::{
     AgentReport, Attention, Beside, OwnershipAction, TabGroup, Tabs, WorkspaceTree,

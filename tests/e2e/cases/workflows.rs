@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rookery_testkit::{Finished, PATIENCE, TestDaemon, eventually, git, rookery_binary, try_git};
+use rookery_testkit::{
+    Finished, Outer, PATIENCE, TestDaemon, TestPty, eventually, git, rookery_binary, try_git,
+};
 use serde_json::{Value, json};
 
 use crate::roder_link::{Peer, script};
@@ -40,6 +42,8 @@ fn a_run_that_was_killed_is_paused_and_asks_no_agent_twice() {
         name == "workflows/agentStarted" && told["agent"]["agentId"] == "agent-3"
     };
     peer.until(is_third);
+    let approval = peer.call("session/get", json!({}))["pendingApprovals"][0]["approvalId"].take();
+    assert!(approval.is_string(), "{approval}");
     daemon.kill9();
     drop(peer);
     daemon.restart();
@@ -58,9 +62,10 @@ fn a_run_that_was_killed_is_paused_and_asks_no_agent_twice() {
         kept,
         [(&json!("agent-1"), &completed, true), (&json!("agent-2"), &completed, true)]
     );
-    // What waited for approval waits again, under an id of this daemon.
+    // What waited for approval still does, under the id that clients know, and once.
     let pending = peer.call("session/get", json!({}))["pendingApprovals"].take();
     assert_eq!(pending[0]["input"]["runId"], json!(waiting));
+    assert_eq!(pending[0]["approvalId"], approval);
     assert_eq!(pending.as_array().unwrap().len(), 1);
     let resumed = peer.call("workflows/resume", json!({ "runId": run }));
     assert_eq!(resumed["run"]["status"], "running");
@@ -72,7 +77,6 @@ fn a_run_that_was_killed_is_paused_and_asks_no_agent_twice() {
     let stopped = peer.call("workflows/stop", json!({ "runId": run }));
     assert_eq!(stopped["run"]["status"], "stopped");
     // Answered where any other request is.
-    let approval = pending[0]["approvalId"].clone();
     let denied = json!({ "approvalId": approval, "approved": false });
     assert_eq!(peer.call("session/resolve_approval", denied)["resolved"], true);
     peer.wait_told("workflows/denied");
@@ -109,13 +113,86 @@ fn a_workflow_is_run_from_the_command_line() {
     let end = &id[id.len() - 6..];
     assert!(run(&["ls", "--all"]).success().contains(&format!("\n{end} ")));
     assert_eq!(run(&["show", end]).success(), shown);
+    // A plan is only looked at.
     let planned = run(&["plan", "go", "--script", "a.workflow.js", "--json"]).json();
     assert_eq!(planned["needsApproval"], true);
-    let id = planned["run"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(run(&["stop", &id, "--json"]).json()["status"], "stopped");
+    assert_eq!(planned["run"]["id"], "preview");
+    let planned = run(&["plan", "go", "--script", "a.workflow.js"]);
+    assert!(planned.stdout.contains("Answers."), "{planned:?}");
+    assert!(planned.stderr.contains("nothing was started"), "{planned:?}");
+    assert_eq!(run(&["ls", "--all", "--json"]).json()["runs"].as_array().unwrap().len(), 1);
+    let asked = daemon.client().call("rookery/requests/list", json!({}));
+    assert_eq!(asked["requests"], json!([]));
+    assert_eq!(run(&["stop", &id, "--json"]).json()["status"], "completed");
     fs::write(dir.join("bad.workflow.js"), "return )").unwrap();
     let bad = run(&["run", "go", "--script", "bad.workflow.js", "--yes"]).failure(1);
     assert!(bad.contains("MissingDefinition"), "{bad}");
+}
+
+#[test]
+fn a_plan_that_was_consented_to_starts_nothing() {
+    let daemon = TestDaemon::start();
+    let dir = daemon.home().path().to_owned();
+    let text = "export const meta = { name: 'free', description: 'd' }\nreturn 'x'";
+    let client = daemon.client();
+    let params = json!({ "prompt": "p", "script": text, "workspace": dir });
+    let planned = client.call("rookery/workflows/plan", params.clone());
+    let always =
+        json!({ "run": planned["run"]["id"], "decision": "always_for_script_and_workspace" });
+    client.call("rookery/workflows/approve", always);
+    let file = dir.join("free.workflow.js");
+    fs::write(&file, text).unwrap();
+    let mut command = daemon.home().command(rookery_binary());
+    command.current_dir(&dir).args(["workflow", "plan", "p", "--json", "--script"]).arg(&file);
+    assert_eq!(Finished::of(command).json()["needsApproval"], false);
+    let runs = client.call("rookery/workflows/list", json!({ "all": true }));
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_terminal_shows_phases_lines_and_who_waits_while_a_run_goes_on() {
+    let daemon = TestDaemon::start();
+    let dir = daemon.home().join("work");
+    fs::create_dir(&dir).unwrap();
+    let asks = json!([
+        { "tool": "write_file", "args": { "path": "made", "content": "x" } }, { "text": "did it" }
+    ]);
+    let text = format!(
+        "export const meta = {{ name: 'shown', description: 'd' }}\n\
+         phase('First steps')\n\
+         for (let i = 1; i <= 300; i++) log('line ' + i + '.')\n\
+         const said = await agent({}, {{ label: 'writer' }})\n\
+         phase('Last steps')\n\
+         log('an \\x1b[31mend\\x07')\n\
+         return said",
+        json!(script(&asks))
+    );
+    let file = dir.join("shown.workflow.js");
+    fs::write(&file, text).unwrap();
+    let (dir_arg, file) = (dir.to_str().unwrap(), file.to_str().unwrap());
+    let args = ["workflow", "run", "go", "--workspace", dir_arg, "--script", file];
+    let outer = Outer { size: (50, 120), keeps_bytes: true, ..Outer::default() };
+    let mut pty = TestPty::spawn_in(daemon.home(), rookery_binary(), &args, &outer);
+    pty.wait_text("start it?");
+    pty.send(b"y\r");
+    pty.wait_text("agent-1 waits for you");
+    let client = daemon.client();
+    let pending = client.call("rookery/requests/list", json!({}))["requests"].take();
+    let id = pending[0]["id"].as_str().unwrap().to_owned();
+    let shown = pty.text();
+    for line in ["> line 300.", "agent-1 running (writer)", &format!("rookery approve {id}")] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    daemon.rookery(&["approve", &id]).success();
+    assert!(pty.wait_ended().success());
+    let written = String::from_utf8_lossy(&pty.written()).into_owned();
+    for line in ["phase First steps", "phase Last steps", "agent-1 completed (writer)", "did it"] {
+        assert!(written.contains(line), "{line}: {written}");
+    }
+    // What a script says does not act on the terminal.
+    let end = written.lines().find(|line| line.contains("> an ")).unwrap();
+    assert!(end.contains("end") && !end.contains("\x1b[31m") && !end.contains('\x07'), "{end:?}");
+    assert!(dir.join("made").exists());
 }
 
 fn repository(daemon: &TestDaemon) -> PathBuf {

@@ -14,7 +14,7 @@ pub(crate) struct Workflow {
 /// What to do with workflows.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowAction {
-    /// Check a script and show what it may do, without starting any agent
+    /// Check a script and show what it may do; nothing is kept or started
     Plan(WorkflowPlan),
     /// Plan a workflow, ask for consent, and follow it to its report
     Run(WorkflowRun),
@@ -30,7 +30,7 @@ pub(crate) enum WorkflowAction {
 /// What is run.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowWhat {
-    /// Prompt; without --script or --name, a single agent answers it
+    /// Prompt; without --script or --name, the chosen model writes the script
     pub(crate) prompt: String,
     /// Run the script in this file
     #[arg(short, long, value_name = "FILE", conflicts_with = "name")]

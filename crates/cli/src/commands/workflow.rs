@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 
 use rookery_native::wire::{
     WorkflowApprove, WorkflowDecision, WorkflowGet, WorkflowList, WorkflowPlan, WorkflowPlanned,
-    WorkflowRun, WorkflowRuns, WorkflowStop, WorkflowWait,
+    WorkflowProgress, WorkflowRun, WorkflowRuns, WorkflowStop, WorkflowWait,
 };
 use rookery_view::safe;
 use rookery_wire::Client;
@@ -24,6 +24,8 @@ use crate::{
 const SEE: &str = "run `rookery workflow ls --all` to list runs";
 /// What to do when a plan is refused.
 const PLAN: &str = "see docs/workflows.md for both forms of scripts";
+/// The id of a run that is only looked at.
+const PREVIEW: &str = "preview";
 /// Columns of a description.
 const WIDTH: usize = 60;
 
@@ -61,25 +63,29 @@ fn wanted(what: &WorkflowWhat) -> Outcome<WorkflowPlan> {
     let here = std::env::current_dir().ok();
     let workspace = sessions::directory(what.workspace.as_deref())?.or(here);
     let (prompt, name) = (what.prompt.clone(), what.name.clone());
-    Ok(WorkflowPlan { prompt, workspace, arguments, script, name })
+    Ok(WorkflowPlan { prompt, workspace, arguments, script, name, preview: false })
 }
 
 /// A plan is looked at and not kept.
 async fn plan(client: &Client, args: args::WorkflowPlan) -> Outcome {
-    let planned: WorkflowPlanned = ask(client, wanted(&args.what)?, PLAN).await?;
-    if !planned.needs_approval {
-        output::note("the script was approved for this workspace before, and starts now");
+    let params = WorkflowPlan { preview: true, ..wanted(&args.what)? };
+    let planned: WorkflowPlanned = ask(client, params, PLAN).await?;
+    if args.what.json {
+        output::json(&planned)?;
+        return done();
     }
-    match args.what.json {
-        true => output::json(&planned)?,
-        false => output::write(described(&planned.run, Colors::of_stdout()).as_bytes())?,
+    output::write(described(&planned.run, Colors::of_stdout()).as_bytes())?;
+    if let Some(script) = &planned.script {
+        output::line("")?;
+        output::line(safe::text(script))?;
+        output::note(
+            "the model may write another script next time; keep this one and run it with --script",
+        );
     }
-    if planned.needs_approval {
-        output::note(format!(
-            "it waits in `rookery inbox`; approve it there, or stop it with `rookery workflow stop {}`",
-            planned.run.head.id
-        ));
-    }
+    output::note(match planned.needs_approval {
+        true => "nothing was started; `rookery workflow run` asks before it does",
+        false => "nothing was started; `rookery workflow run` starts it without asking",
+    });
     done()
 }
 
@@ -117,7 +123,7 @@ async fn start(client: &Client, args: args::WorkflowRun) -> Outcome {
             let hint = format!(
                 "see it with `rookery workflow show {id}`, end it with `rookery workflow stop {id}`"
             );
-            return Err(Failure::new("the workflow goes on").hint(hint).code(130));
+            return Err(Failure::new("the workflow keeps running").hint(hint).code(130));
         }
     };
     if args.what.json {
@@ -140,36 +146,79 @@ fn consent() -> Outcome<WorkflowDecision> {
     })
 }
 
-/// Follows a run to its end, and says what its agents do.
+/// Follows a run to its end, and says what happens in it.
 async fn follow(client: &Client, id: &str, is_quiet: bool) -> Outcome<WorkflowRun> {
-    let mut since = None;
-    let mut told: HashMap<String, String> = HashMap::new();
+    let mut teller = Teller::default();
+    let (mut seen, mut waiting) = (None, Vec::new());
     loop {
-        let wait = WorkflowWait { run: id.to_owned(), since };
-        let run: WorkflowRun = ask(client, wait, SEE).await?;
+        let wait = WorkflowWait { run: id.to_owned(), since: None, seen, waiting };
+        let found: WorkflowProgress = ask(client, wait, SEE).await?;
         if !is_quiet {
-            for agent in &run.agent_list {
-                if told.insert(agent.id.clone(), agent.status.clone()).as_ref()
-                    != Some(&agent.status)
-                {
-                    let what = shorten(&safe::line(&agent.description), WIDTH);
-                    let why = agent
-                        .error
-                        .as_deref()
-                        .map_or(String::new(), |why| format!(": {}", safe::line(why)));
-                    output::note(format!("{} {} ({what}){why}", agent.id, agent.status));
-                }
-            }
-            if run.head.status == "paused"
-                && told.insert(String::new(), run.updated_at.clone()).is_none()
-            {
-                output::note("the run is paused");
+            teller.news(&found).into_iter().for_each(output::note);
+        }
+        if is_over(&found.run) {
+            return Ok(found.run);
+        }
+        seen = Some(found.revision);
+        waiting = found.waiting.into_iter().map(|it| it.request).collect();
+    }
+}
+
+/// What was told of a run.
+#[derive(Default)]
+struct Teller {
+    /// The status of agents and phases, by their ids.
+    told: HashMap<String, String>,
+    line: u64,
+    is_paused: bool,
+    waiting: Vec<String>,
+}
+
+impl Teller {
+    /// What is to be told: phases that begin, lines of the script, agents, and what waits for a person.
+    fn news(&mut self, found: &WorkflowProgress) -> Vec<String> {
+        let mut news = Vec::new();
+        let run = &found.run;
+        for phase in &run.phases {
+            let is_new = self.tells(&phase.id, &phase.status);
+            if is_new && phase.status == "running" {
+                news.push(format!("phase {}", safe::line(&phase.name)));
             }
         }
-        if is_over(&run) {
-            return Ok(run);
+        for line in &found.lines {
+            let missing = line.number.saturating_sub(self.line + 1);
+            if missing > 0 {
+                news.push(format!("({missing} lines are left out)"));
+            }
+            self.line = line.number;
+            news.push(format!("> {}", safe::line(&line.text)));
         }
-        since = Some(run.updated_at);
+        for agent in &run.agent_list {
+            if !self.tells(&agent.id, &agent.status) {
+                continue;
+            }
+            let what = shorten(&safe::line(&agent.description), WIDTH);
+            let why = agent.error.as_deref();
+            let why = why.map_or(String::new(), |why| format!(": {}", safe::line(why)));
+            news.push(format!("{} {} ({what}){why}", agent.id, agent.status));
+        }
+        for one in found.waiting.iter().filter(|it| !self.waiting.contains(&it.request)) {
+            let (agent, request) = (&one.agent, &one.request);
+            news.push(format!(
+                "{agent} waits for you: see `rookery inbox`, or `rookery approve {request}`"
+            ));
+        }
+        self.waiting = found.waiting.iter().map(|it| it.request.clone()).collect();
+        let is_paused = run.head.status == "paused";
+        if is_paused != self.is_paused {
+            self.is_paused = is_paused;
+            news.push(if is_paused { "the run is paused" } else { "the run goes on" }.to_owned());
+        }
+        news
+    }
+
+    fn tells(&mut self, id: &str, status: &str) -> bool {
+        self.told.insert(id.to_owned(), status.to_owned()).as_deref() != Some(status)
     }
 }
 
@@ -265,16 +314,17 @@ fn origin(run: &WorkflowRun) -> String {
 
 /// A run in a few lines: what would be started, and within which limits.
 fn described(run: &WorkflowRun, colors: Colors) -> String {
-    let mut text = format!(
-        "{}  {}\n",
-        colors.paint(Tone::Strong, &safe::line(&run.head.name)),
-        colors.paint(Tone::Faint, &run.head.id)
-    );
+    let id = Some(&run.head.id).filter(|id| *id != PREVIEW);
+    let id = id.map_or(String::new(), |id| format!("  {}", colors.paint(Tone::Faint, id)));
+    let name = colors.paint(Tone::Strong, &safe::line(&run.head.name));
+    let mut text = format!("{name}{id}\n");
     if let Some(description) = &run.description {
         text += &format!("{}\n", safe::line(description));
     }
     let mut line = |name: &str, value: String| text += &format!("{name:10}{value}\n");
-    line("status", run.head.status.replace('_', " "));
+    if run.head.id != PREVIEW {
+        line("status", run.head.status.replace('_', " "));
+    }
     line("script", format!("sha256 {}", run.script_hash));
     line("from", safe::line(&origin(run)));
     if !run.nested.is_empty() {

@@ -118,7 +118,7 @@ impl NewTask {
     }
 
     /// The same as a task that is over, as a new one.
-    pub(super) fn again(task: &Task) -> NewTask {
+    pub(super) fn again(task: &Task, grant: ClientGrant) -> NewTask {
         NewTask {
             executor: task.spec.executor.clone(),
             input: serde_json::from_str(&task.spec.input).unwrap_or(Value::Null),
@@ -129,6 +129,8 @@ impl NewTask {
             site: task.spec.runner.clone().map_or(TaskSite::Here, TaskSite::At),
             terminal: task.spec.terminal.clone(),
             is_typed: task.spec.is_unasked,
+            client: grant.client.unwrap_or_default(),
+            keys: grant.keys,
             ..NewTask::default()
         }
     }
@@ -237,7 +239,7 @@ impl Tasks {
             return wrong("input", "input must not be larger than 1 MiB");
         }
         if new.input.to_string().contains(DEFAULT_REPLACEMENT) {
-            return wrong("input", "secrets in the input were not kept; submit the task anew");
+            return wrong("input", "secrets in the input were not kept; submit the task again");
         }
         (executor.check)(&new.input)?;
         if new.key.as_ref().is_some_and(|key| key.is_empty() || key.len() > MAX_KEY) {

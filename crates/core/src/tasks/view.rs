@@ -13,8 +13,9 @@ use super::NODE;
 use super::submit::{NewTask, Submitted};
 use crate::clock;
 use crate::core::blocking;
-use crate::log::Shows;
+use crate::log::{ProcessStopping, ProgramName, Shows};
 use crate::rooms::Tasks;
+use crate::workflows::ClientGrant;
 
 /// Which tasks are wanted.
 #[derive(Clone, Debug, Default)]
@@ -142,6 +143,10 @@ impl Tasks {
         let now = clock::wall();
         let cancel = Cancel { by: asked.by, reason: asked.reason, at: now };
         let live = self.core.inner.tasks.live(id);
+        if live.is_some() {
+            let (program, reason) = (ProgramName::Task(id), cancel.reason.clone());
+            self.core.tell_stopping(ProcessStopping { program, reason });
+        }
         // Nothing may be written after it was said to be over.
         live.iter().for_each(|live| live.output.close());
         let cancelled = protocol::cancel(self, id, cancel, NODE, now).await;
@@ -165,17 +170,19 @@ impl Tasks {
         }
     }
 
-    /// Has a task done again: a lost one itself, one that is over as a new one.
+    /// Has a task done again, in the mode and with the keys that the caller brings along: a lost one itself,
+    /// one that is over as a new one.
     ///
     /// # Errors
     /// Not found if there is none, conflict if it is not over, denied if it is not the caller's.
-    pub async fn retry(&self, id: TaskId) -> Result<Submitted> {
+    pub async fn retry(&self, id: TaskId, grant: ClientGrant) -> Result<Submitted> {
         let task = self.get(id)?;
         self.check_own(&task)?;
         if let Some(again) = rules::retry(&task) {
             let set = rookery_tasks::Records::set(self, again).await;
             let set = set
                 .map_err(|_| Error::conflict("the task has changed meanwhile; look at it again"))?;
+            self.core.inner.tasks.state.lock().grants.insert(id, grant);
             let task = protocol::publish(self, self, set).await?;
             self.hand_out();
             return Ok(Submitted::Task(Box::new(task)));
@@ -183,7 +190,7 @@ impl Tasks {
         if !task.state.is_over() {
             return Err(Error::conflict(format!("task {id} is not over; cancel it first")));
         }
-        self.submit(NewTask::again(&task)).await
+        self.submit(NewTask::again(&task, grant)).await
     }
 
     /// Refuses an agent what is not its own.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rookery_model::{Answer, Error, Result};
 
-use super::live::LiveRun;
+use super::live::{ClientGrant, LiveRun};
 use super::room::Entry;
 use super::types::{AgentStatus, Run, RunAgent, RunChange, RunStatus};
 use crate::core::blocking;
@@ -57,11 +57,12 @@ impl Workflows {
         paused
     }
 
-    /// Goes on. A run that the last daemon ran is run again with the answers that it had.
+    /// Goes on, in the mode and with the keys that the caller brings along. A run that the last daemon ran is
+    /// run again with the answers that it had.
     ///
     /// # Errors
     /// If there is no such run, or it is not paused.
-    pub async fn resume(&self, run: &str) -> Result<Run> {
+    pub async fn resume(&self, run: &str, grant: ClientGrant) -> Result<Run> {
         let live = self.live(run, "only a paused run is resumed").await?;
         live.ensure(|status| status == RunStatus::Paused, "only a paused run is resumed")?;
         let resumed = live
@@ -76,7 +77,12 @@ impl Workflows {
                 Ok(())
             })
             .await?;
-        live.steer(|control| control.is_paused = false);
+        live.grant.lock().renew(grant);
+        let begins = !live.is_executing.load(Ordering::Acquire);
+        live.steer(|control| {
+            control.is_paused = false;
+            control.reuses_failures &= !begins;
+        });
         self.execute(&live);
         Ok(resumed)
     }
@@ -120,11 +126,17 @@ impl Workflows {
     /// Has an agent begin anew: its answer is dropped and asked for again.
     ///
     /// While the agent works it is called off and started again. If it had answered, the script is run
-    /// again from its beginning, with the answers of all others.
+    /// again from its beginning, with what came of all others. It works in the mode and with the keys that the
+    /// caller brings along.
     ///
     /// # Errors
     /// If there is no such run or agent, or the run was stopped or never began.
-    pub async fn restart_agent(&self, run: &str, agent: &str) -> Result<(Run, RunAgent)> {
+    pub async fn restart_agent(
+        &self,
+        run: &str,
+        agent: &str,
+        grant: ClientGrant,
+    ) -> Result<(Run, RunAgent)> {
         let record = self.read(run).await?;
         let Some(found) = record.agent(agent) else {
             let shown: String = agent.chars().take(128).collect();
@@ -136,7 +148,7 @@ impl Workflows {
         );
         if !began {
             let status = record.status.word().replace('_', " ");
-            return Err(Error::failed(format!("the run is {status}: no agent can begin anew")));
+            return Err(Error::failed(format!("the run is {status}: no agent can be restarted")));
         }
         let was_over = found.status.is_over();
         let (files, id, name) = (self.room().files.clone(), run.to_owned(), agent.to_owned());
@@ -164,11 +176,13 @@ impl Workflows {
                 Ok(())
             })
             .await?;
+        live.grant.lock().renew(grant);
         self.revive(&live);
         live.ended.send_replace(false);
         live.steer(|control| {
             if was_over {
                 control.replays += 1;
+                control.reuses_failures = true;
             } else {
                 *control.restarted.entry(agent.to_owned()).or_default() += 1;
             }

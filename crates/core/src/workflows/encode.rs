@@ -10,6 +10,7 @@ mod kept;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use rookery_model::spelling::{camel, snake};
 use rookery_model::{Timestamp, Usage};
 use rookery_scripts::{HOST_API_VERSION, LIMIT_NAMES, LaunchKey, Limits};
 use serde_json::{Map, Value, json};
@@ -104,30 +105,6 @@ impl<'a> Members<'a> {
     fn parsed<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.get(name)?.as_str()?.parse().ok()
     }
-}
-
-/// A name as it was written before.
-fn snake(name: &str) -> String {
-    let mut written = String::with_capacity(name.len() + 4);
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            written.push('_');
-        }
-        written.push(letter.to_ascii_lowercase());
-    }
-    written
-}
-
-/// A word of ours as the files have it.
-fn camel(word: &str) -> String {
-    let mut parts = word.split('_');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |mut written, part| {
-        let mut letters = part.chars();
-        written.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        written.push_str(letters.as_str());
-        written
-    })
 }
 
 fn time(time: Timestamp) -> Value {

@@ -194,6 +194,7 @@ fn failed(error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::super::encode::KeptRecord;
+    use super::super::types::AgentStatus;
     use super::*;
 
     #[test]
@@ -224,6 +225,8 @@ mod tests {
         let kept = |occurrence: u32| KeptResult {
             key: key(occurrence),
             agent: format!("agent-{occurrence}"),
+            status: AgentStatus::Completed,
+            error: None,
             output: Some("said".to_owned()),
             structured: Some(json!({ "a": 1 })),
             usage: Some(rookery_model::Usage { prompt: 3, ..Default::default() }),
@@ -311,6 +314,8 @@ mod tests {
                 &KeptResult {
                     key: run.agents[0].key.clone(),
                     agent: "agent-1".to_owned(),
+                    status: AgentStatus::Timeout,
+                    error: Some("too late".to_owned()),
                     output: None,
                     structured: None,
                     usage: None,
@@ -327,6 +332,7 @@ mod tests {
         let text = std::fs::read_to_string(&journal).unwrap();
         assert!(text.contains("\"agentId\":\"agent-1\""), "{text}");
         let kept = files.results("workflow-1").unwrap().into_values().next().unwrap();
+        assert_eq!((kept.status, kept.error.as_deref()), (AgentStatus::Timeout, Some("too late")));
         assert_eq!(kept.record.unwrap().agent, run.agents[0]);
         std::fs::write(&journal, text + line).unwrap();
         assert!(files.results("workflow-1").unwrap().is_empty());

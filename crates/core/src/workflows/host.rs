@@ -48,10 +48,13 @@ impl RunHost {
     pub(crate) fn new(
         live: Arc<LiveRun>,
         dispatch: Arc<dyn Dispatch>,
-        kept: HashMap<LaunchKey, KeptResult>,
+        mut kept: HashMap<LaunchKey, KeptResult>,
     ) -> RunHost {
         let repeated = Mutex::new(live.look(|run| run.lines));
         let highest = kept.values().map(|kept| number(&kept.agent)).max().unwrap_or(0);
+        if !live.control.borrow().reuses_failures {
+            kept.retain(|_, kept| kept.status == AgentStatus::Completed);
+        }
         RunHost {
             live,
             dispatch,
@@ -276,20 +279,23 @@ impl Worker {
 
     /// Its result is there already.
     fn reuse(&self, kept: &KeptResult) {
-        self.live.reused.fetch_add(1, Ordering::Relaxed);
+        let is_answer = kept.status == AgentStatus::Completed;
+        self.live.reused.fetch_add(u32::from(is_answer), Ordering::Relaxed);
         self.change(|agent| {
-            let was_completed = agent.status == AgentStatus::Completed;
-            agent.status = AgentStatus::Completed;
+            let was_so = agent.status == kept.status;
+            agent.status = kept.status;
             agent.is_cached = true;
             agent.usage = kept.usage;
             agent.worktree.clone_from(&kept.worktree);
-            agent.error = None;
-            agent.exit_reason = Some(Exit::Completed.word().to_owned());
+            agent.error.clone_from(&kept.error);
+            if is_answer || !was_so {
+                agent.exit_reason = Some(kept.status.word().to_owned());
+            }
             if agent.output_preview.is_none() {
                 agent.output_preview = kept.output.as_deref().map(preview);
             }
             agent.completed_at.get_or_insert_with(clock::wall);
-            (!was_completed).then(|| RunChange::AgentCompleted(Box::new(agent.clone())))
+            (!was_so).then(|| settled(agent))
         });
     }
 
@@ -305,7 +311,7 @@ impl Worker {
     }
 
     /// Works until there is an outcome. When it is called off, it begins anew as soon as it may.
-    async fn work(self, work: Work) -> Result<Outcome, HostError> {
+    async fn work(self, mut work: Work) -> Result<Outcome, HostError> {
         let mut control = self.live.control.subscribe();
         let slots = Arc::clone(&self.live.slots);
         loop {
@@ -319,6 +325,8 @@ impl Worker {
             if seen.is_paused {
                 continue;
             }
+            // Of whoever let it go on, if it was held up or called off.
+            ClientGrant { client: work.client, keys: work.keys } = self.live.grant.lock().clone();
             let begun = self.dispatch.run(work.clone(), self.started());
             let done = tokio::select! {
                 biased;
@@ -368,12 +376,13 @@ impl Worker {
 
     /// Keeps what came of it, and only then hands it on.
     async fn done(&self, done: Done) -> Result<Outcome, HostError> {
-        let end = match done.exit {
-            Exit::Completed => AgentEnd::Completed,
-            Exit::Timeout => AgentEnd::Timeout,
-            Exit::Cancelled => AgentEnd::Cancelled,
-            Exit::MaxTurns | Exit::Failed => AgentEnd::Failed,
+        let status = match done.exit {
+            Exit::Completed => AgentStatus::Completed,
+            Exit::Timeout => AgentStatus::Timeout,
+            Exit::Cancelled => AgentStatus::Cancelled,
+            Exit::MaxTurns | Exit::Failed => AgentStatus::Failed,
         };
+        let is_good = status == AgentStatus::Completed;
         let mut message = done.message;
         secrets::hide(&mut message);
         truncate(&mut message, MAX_OUTPUT);
@@ -389,12 +398,7 @@ impl Worker {
         });
         let now = clock::wall();
         let settle = |agent: &mut RunAgent| {
-            agent.status = match end {
-                AgentEnd::Completed => AgentStatus::Completed,
-                AgentEnd::Failed => AgentStatus::Failed,
-                AgentEnd::Timeout => AgentStatus::Timeout,
-                AgentEnd::Cancelled => AgentStatus::Cancelled,
-            };
+            agent.status = status;
             agent.thread = done.thread.or(agent.thread);
             agent.turn = done.turn.or(agent.turn);
             agent.model = done.model.clone().or_else(|| agent.model.take());
@@ -405,50 +409,54 @@ impl Worker {
             agent.output_preview = Some(preview(&message)).filter(|text| !text.is_empty());
             agent.error.clone_from(&error);
         };
-        if end == AgentEnd::Completed {
-            let kept = KeptResult {
-                key: self.key.clone(),
-                agent: self.id.clone(),
-                output: Some(message.clone()),
-                structured: done.structured.clone(),
-                usage: done.usage,
-                worktree: done.kept.clone(),
-                record: self.live.look(|run| run.record_of(&self.id, settle)),
-            };
-            let (files, run) = (self.live.files.clone(), self.live.id.clone());
-            let written = blocking(move || files.add_result(&run, &kept)).await;
-            written.and_then(|kept| kept).map_err(|error| HostError::Store(error.to_string()))?;
-        }
+        let kept = KeptResult {
+            key: self.key.clone(),
+            agent: self.id.clone(),
+            status,
+            error: error.clone().filter(|_| !is_good),
+            output: is_good.then_some(message.clone()),
+            structured: done.structured.clone().filter(|_| is_good),
+            usage: done.usage,
+            worktree: done.kept.clone(),
+            record: self.live.look(|run| run.record_of(&self.id, settle)),
+        };
+        let (files, run, noted) = (self.live.files.clone(), self.live.id.clone(), kept.clone());
+        let written = blocking(move || files.add_result(&run, &noted)).await;
+        written.and_then(|kept| kept).map_err(|error| HostError::Store(error.to_string()))?;
         self.change(|agent| {
             settle(agent);
-            let agent = Box::new(agent.clone());
-            Some(match end {
-                AgentEnd::Completed => RunChange::AgentCompleted(agent),
-                AgentEnd::Failed | AgentEnd::Timeout | AgentEnd::Cancelled => {
-                    let why = error.clone().unwrap_or_else(|| end.as_str().to_owned());
-                    RunChange::AgentFailed(agent, why)
-                }
-            })
+            Some(settled(agent))
         });
-        let is_good = end == AgentEnd::Completed;
-        Ok(Outcome {
-            agent: self.id.clone(),
-            end,
-            output: is_good.then_some(message),
-            structured: done.structured.filter(|_| is_good),
-            error,
-            usage: done.usage.map(tokens),
-        })
+        Ok(self.outcome(kept))
     }
 
     fn outcome(&self, kept: KeptResult) -> Outcome {
         Outcome {
             agent: self.id.clone(),
-            end: AgentEnd::Completed,
+            end: match kept.status {
+                AgentStatus::Completed => AgentEnd::Completed,
+                AgentStatus::Timeout => AgentEnd::Timeout,
+                AgentStatus::Cancelled => AgentEnd::Cancelled,
+                AgentStatus::Failed | AgentStatus::Queued | AgentStatus::Running => {
+                    AgentEnd::Failed
+                }
+            },
             output: kept.output,
             structured: kept.structured,
-            error: None,
+            error: kept.error,
             usage: kept.usage.map(tokens),
+        }
+    }
+}
+
+/// What is announced of an agent that is over.
+pub(super) fn settled(agent: &RunAgent) -> RunChange {
+    let shown = Box::new(agent.clone());
+    match agent.status {
+        AgentStatus::Completed => RunChange::AgentCompleted(shown),
+        status => {
+            let why = agent.error.clone().unwrap_or_else(|| status.word().to_owned());
+            RunChange::AgentFailed(shown, why)
         }
     }
 }
@@ -471,9 +479,5 @@ fn tokens(usage: Usage) -> Tokens {
 }
 
 fn truncate(text: &mut String, most: usize) {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(text.floor_char_boundary(most));
 }

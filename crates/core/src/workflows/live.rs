@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::encode::KeptRecord;
 use super::files::RunFiles;
+use super::progress::Progress;
 use super::types::{
     AgentStatus, Phase, PhaseStatus, Run, RunAgent, RunChange, RunNotice, RunStatus,
 };
@@ -36,6 +37,8 @@ pub(crate) struct Control {
     pub(crate) restarted: HashMap<String, u64>,
     /// How often the script was to be run again.
     pub(crate) replays: u64,
+    /// Whether agents that failed are not asked again when it is.
+    pub(crate) reuses_failures: bool,
     /// Whether it is over.
     pub(crate) is_stopped: bool,
 }
@@ -50,11 +53,21 @@ pub(crate) struct Asking {
 
 /// For whom something works.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ClientGrant {
+pub struct ClientGrant {
     /// The connection whose mode holds.
-    pub(crate) client: Option<u64>,
+    pub client: Option<u64>,
     /// The keys that it lends.
-    pub(crate) keys: Vec<Loan>,
+    pub keys: Vec<Loan>,
+}
+
+impl ClientGrant {
+    /// What holds from now on: what another brings along, else what was there.
+    pub(crate) fn renew(&mut self, other: ClientGrant) {
+        self.client = other.client.or(self.client);
+        if !other.keys.is_empty() {
+            self.keys = other.keys;
+        }
+    }
 }
 
 /// A run that is not over.
@@ -75,6 +88,8 @@ pub(crate) struct LiveRun {
     /// Raised when the run is over.
     pub(crate) ended: watch::Sender<bool>,
     pub(crate) grant: Mutex<ClientGrant>,
+    /// What those are told who follow it.
+    pub(super) progress: Arc<Mutex<Progress>>,
     /// How many results were there already.
     pub(crate) reused: std::sync::atomic::AtomicU32,
 }
@@ -103,6 +118,7 @@ impl LiveRun {
             is_driven: AtomicBool::new(false),
             ended: watch::Sender::new(false),
             grant: Mutex::new(ClientGrant { client, keys }),
+            progress: Arc::default(),
             reused: std::sync::atomic::AtomicU32::new(0),
         })
     }
@@ -122,6 +138,7 @@ impl LiveRun {
     }
 
     fn announce(&self, run: &Run, changes: Vec<RunChange>) {
+        self.progress.lock().note(&changes);
         let body = |change| {
             let notice = RunNotice { run: run.id.clone(), turn: run.turn, change };
             NoticeBody::Workflow(Box::new(notice))
@@ -331,6 +348,7 @@ impl Run {
             agent.status = AgentStatus::Cancelled;
             agent.exit_reason = Some(super::dispatch::Exit::Cancelled.word().to_owned());
             agent.completed_at = Some(now);
+            changes.push(super::host::settled(agent));
         }
         self.count_phases();
         for phase in &mut self.phases {

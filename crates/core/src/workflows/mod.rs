@@ -17,6 +17,7 @@ mod host;
 mod library;
 mod live;
 mod plan;
+mod progress;
 mod room;
 mod scan;
 mod task;
@@ -25,8 +26,9 @@ mod tests;
 mod types;
 
 pub use library::{ScriptProblem, ScriptQuery, Scripts};
-pub(crate) use live::ClientGrant;
+pub use live::ClientGrant;
 pub use plan::{NewRun, Planned};
+pub use progress::{RunLine, RunProgress, RunWaiting};
 pub(crate) use room::Room;
 pub use task::{RunEnd, RunHandle, TaskInput};
 pub use types::{

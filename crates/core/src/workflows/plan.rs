@@ -95,6 +95,17 @@ impl Workflows {
         Ok(Planned { run: live.run(), needs_approval })
     }
 
+    /// Finds and reads a script and checks all of the request, and leaves it at that: nothing is kept, asked
+    /// for or started.
+    ///
+    /// # Errors
+    /// As for [`Workflows::plan`].
+    pub async fn preview(&self, new: &NewRun) -> Result<Planned> {
+        let run = self.draft(new, PREVIEW.to_owned()).await?;
+        let is_free = !self.settings().requires_approval || self.consent_for(&run).await.is_some();
+        Ok(Planned { run, needs_approval: !is_free })
+    }
+
     /// Finds and reads the script, and checks all of the request.
     pub(super) async fn draft(&self, new: &NewRun, id: String) -> Result<Run> {
         self.ensure_enabled()?;
@@ -224,6 +235,8 @@ impl Workflows {
     }
 }
 
+/// The id of a run that is only looked at.
+const PREVIEW: &str = "preview";
 /// Why a run starts without being asked for.
 const UNASKED: &str = "the settings ask for no approval";
 

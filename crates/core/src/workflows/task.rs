@@ -103,9 +103,10 @@ impl Workflows {
             return Err(taken(&live.id));
         }
         let handle = RunHandle { live };
-        *handle.live.grant.lock() = ClientGrant { client: input.new.client, keys: input.new.keys };
-        if !input.is_paused {
-            self.resume(&handle.live.id).await?;
+        let grant = ClientGrant { client: input.new.client, keys: input.new.keys };
+        match input.is_paused {
+            true => handle.live.grant.lock().renew(grant),
+            false => drop(self.resume(&handle.live.id, grant).await?),
         }
         Ok(handle)
     }

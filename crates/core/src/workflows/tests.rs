@@ -1,5 +1,6 @@
 //! Runs against agents that answer by themselves, through the real store, log and files.
 
+mod of_turns;
 mod real;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::dispatch::{Dispatch, Done, Exit, Started, Work};
+use super::live::ClientGrant;
 use super::types::{AgentStatus, PhaseStatus, Run, RunChange, RunDecision, RunStatus};
 use super::{NewRun, RunEnd, ScriptKind, ScriptQuery, TaskInput};
 use crate::core::{Core, CoreConfig};
@@ -30,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Default)]
 struct Fake {
     asked: Mutex<Vec<String>>,
+    /// The client and how many keys were there for each.
+    grants: Mutex<Vec<(Option<u64>, usize)>>,
     now: AtomicUsize,
     most: AtomicUsize,
     gates: Mutex<HashMap<String, Arc<Semaphore>>>,
@@ -62,6 +66,7 @@ impl Dispatch for ByFake {
         let fake = Arc::clone(&self.0);
         async move {
             fake.asked.lock().push(work.prompt.clone());
+            fake.grants.lock().push((work.client, work.keys.len()));
             let now = fake.now.fetch_add(1, Ordering::SeqCst) + 1;
             fake.most.fetch_max(now, Ordering::SeqCst);
             let _counted = Counted(Arc::clone(&fake));
@@ -335,7 +340,7 @@ async fn work_that_was_kept_apart_is_said_in_the_result_and_again_when_it_is_cac
     let world = world.restarted().await;
     let again = world.core.workflows().get(&run.id, false, true).await.unwrap();
     assert_eq!(again.agents, run.agents);
-    world.core.workflows().restart_agent(&run.id, "agent-2").await.unwrap();
+    world.core.workflows().restart_agent(&run.id, "agent-2", ClientGrant::default()).await.unwrap();
     let run = world.ended(&run.id).await;
     assert_eq!(run.report.as_deref(), Some(said));
     assert_eq!((trees(&run), world.fake.asked()), (vec![true, false], vec!["plain".to_owned()]));
@@ -574,14 +579,14 @@ async fn a_paused_run_starts_nothing_until_it_goes_on() {
     let held = world.until(&id, |run| run.agents.len() == 2).await;
     assert_eq!((held.status, held.agents[1].status), (RunStatus::Paused, AgentStatus::Queued));
     assert_eq!(world.fake.asked(), ["a"]);
-    workflows.resume(&id).await.unwrap();
+    workflows.resume(&id, ClientGrant::default()).await.unwrap();
     world.until(&id, |run| run.agents[1].status == AgentStatus::Running).await;
-    assert!(workflows.resume(&id).await.is_err());
+    assert!(workflows.resume(&id, ClientGrant::default()).await.is_err());
     // With cancelling, those at work begin anew.
     workflows.pause(&id, true, None).await.unwrap();
     let off = world.until(&id, |run| run.agents[1].status == AgentStatus::Queued).await;
     assert_eq!(off.agents[1].attempt, 1);
-    workflows.resume(&id).await.unwrap();
+    workflows.resume(&id, ClientGrant::default()).await.unwrap();
     let again = world.until(&id, |run| run.agents[1].status == AgentStatus::Running).await;
     assert_eq!(again.agents[1].attempt, 2);
     let stopped = workflows.stop(&id, Some("enough".to_owned())).await.unwrap();
@@ -596,7 +601,8 @@ async fn a_paused_run_starts_nothing_until_it_goes_on() {
     let same = workflows.stop(&id, Some("again".to_owned())).await.unwrap();
     assert_eq!((same.status, same.reason.as_deref()), (RunStatus::Stopped, Some("enough")));
     assert!(
-        workflows.pause(&id, false, None).await.is_err() && workflows.resume(&id).await.is_err()
+        workflows.pause(&id, false, None).await.is_err()
+            && workflows.resume(&id, ClientGrant::default()).await.is_err()
     );
 }
 
@@ -622,15 +628,20 @@ async fn after_a_restart_a_run_is_paused_and_no_agent_is_asked_twice() {
         .until(&id, |run| run.agents.len() == 3 && run.agents[2].status == AgentStatus::Running)
         .await;
     let waiting = world.plan("return 'waiting'").await;
+    let asked = world.core.requests().list();
+    // The script of this one is gone with its run when the next daemon looks.
+    let gone = world.plan("return 'gone'").await;
+    let runs = world.dir.path().join("data/dynamic-workflows/runs");
+    std::fs::remove_dir_all(runs.join(&gone.id)).unwrap();
     let world = world.restarted().await;
     let run = world.core.workflows().get(&id, true, true).await.unwrap();
     assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Paused, Some("daemon restarted")));
-    // What waited for approval waits again.
-    assert_eq!(world.core.requests().list().len(), 1);
+    // What waited for approval still does, and is the same request.
+    assert_eq!(world.core.requests().list(), asked);
     let status = world.core.workflows().get(&waiting.id, false, false).await.unwrap().status;
     assert_eq!(status, RunStatus::AwaitingApproval);
     let mut news = world.core.log().subscribe(Topics::NOTICES, None);
-    let resumed = world.core.workflows().resume(&id).await.unwrap();
+    let resumed = world.core.workflows().resume(&id, ClientGrant::default()).await.unwrap();
     assert_eq!(resumed.status, RunStatus::Running);
     world
         .until(&id, |run| run.agents.get(2).is_some_and(|it| it.status == AgentStatus::Running))
@@ -676,7 +687,7 @@ async fn what_was_announced_of_agents_is_there_after_a_crash() {
     };
     assert_eq!(shown(&found), shown(&announced));
     let mut news = world.core.log().subscribe(Topics::NOTICES, None);
-    world.core.workflows().resume(&run.id).await.unwrap();
+    world.core.workflows().resume(&run.id, ClientGrant::default()).await.unwrap();
     let seen = changes(&mut news, "completed").await;
     let repeated = |line: &&String| line.starts_with("agent-1") || line.starts_with("agent-2");
     assert_eq!(seen.iter().find(repeated), None);
@@ -729,7 +740,7 @@ async fn answers_that_were_kept_without_their_places_are_found_again() {
     let fake = Arc::new(Fake::default());
     let core = core_in(world.dir.path(), &fake, WorkflowSettings::default()).await;
     let world = World { core, fake, ..world };
-    world.core.workflows().resume(&id).await.unwrap();
+    world.core.workflows().resume(&id, ClientGrant::default()).await.unwrap();
     let run = world.ended(&id).await;
     drop(gate);
     assert_eq!(run.report.as_deref(), Some("re: same,re: same,re: otherre: last"));
@@ -747,7 +758,8 @@ async fn an_agent_begins_anew_and_the_report_is_made_again() {
     let run = world
         .run("const a = await agent('a'); const b = await agent('b'); return a + ', ' + b")
         .await;
-    let (again, agent) = workflows.restart_agent(&run.id, "agent-2").await.unwrap();
+    let (again, agent) =
+        workflows.restart_agent(&run.id, "agent-2", ClientGrant::default()).await.unwrap();
     assert_eq!((agent.status, agent.attempt), (AgentStatus::Queued, 1));
     assert!(!again.status.is_terminal());
     let run = world.ended(&run.id).await;
@@ -755,16 +767,91 @@ async fn an_agent_begins_anew_and_the_report_is_made_again() {
     assert_eq!(world.fake.asked(), ["a", "b", "b"]);
     assert!(run.agents[0].is_cached && !run.agents[1].is_cached);
     assert_eq!(run.agents[1].attempt, 2);
-    assert!(workflows.restart_agent(&run.id, "agent-9").await.is_err());
+    assert!(workflows.restart_agent(&run.id, "agent-9", ClientGrant::default()).await.is_err());
     // One that is at work.
     let id = world.start("return await agent('HANG')").await;
     world
         .until(&id, |run| run.agents.first().is_some_and(|one| one.status == AgentStatus::Running))
         .await;
-    workflows.restart_agent(&id, "agent-1").await.unwrap();
+    workflows.restart_agent(&id, "agent-1", ClientGrant::default()).await.unwrap();
     world.until(&id, |run| run.agents[0].attempt == 2).await;
     workflows.stop(&id, None).await.unwrap();
-    assert!(workflows.restart_agent(&id, "agent-1").await.is_err());
+    assert!(workflows.restart_agent(&id, "agent-1", ClientGrant::default()).await.is_err());
+}
+
+#[tokio::test]
+async fn where_one_agent_begins_anew_no_other_is_asked_again_also_if_it_failed() {
+    let world = World::new().await;
+    let workflows = world.core.workflows();
+    let body = "return [await agent('a'), await agent('FAIL'), await agent('TIMEOUT')].join()";
+    let run = world.run(body).await;
+    let mut news = world.core.log().subscribe(Topics::NOTICES, None);
+    workflows.restart_agent(&run.id, "agent-1", ClientGrant::default()).await.unwrap();
+    let seen = changes(&mut news, "completed").await;
+    assert!(seen.iter().all(|line| !line.starts_with("agent-2")), "{seen:?}");
+    assert!(seen.iter().all(|line| !line.starts_with("agent-3")), "{seen:?}");
+    assert_eq!(world.fake.asked(), ["a", "FAIL", "TIMEOUT", "a"]);
+    let again = world.ended(&run.id).await;
+    assert_eq!(again.report.as_deref(), Some("re: a,,"));
+    assert_eq!(again.agents[1].error, run.agents[1].error);
+    let statuses: Vec<AgentStatus> = again.agents.iter().map(|agent| agent.status).collect();
+    assert_eq!(statuses, [AgentStatus::Completed, AgentStatus::Failed, AgentStatus::Timeout]);
+    // The one that failed is, when it is named.
+    workflows.restart_agent(&run.id, "agent-2", ClientGrant::default()).await.unwrap();
+    changes(&mut news, "completed").await;
+    assert_eq!(world.fake.asked().last().map(String::as_str), Some("FAIL"));
+    assert_eq!(world.fake.asked().len(), 5);
+}
+
+#[tokio::test]
+async fn a_run_that_is_resumed_asks_those_again_that_failed() {
+    let world = World::new().await;
+    let id = world.start("await agent('FAIL'); return await agent('HANG')").await;
+    let is_at_work =
+        |run: &Run| run.agents.get(1).is_some_and(|agent| agent.status == AgentStatus::Running);
+    world.until(&id, is_at_work).await;
+    let world = world.restarted().await;
+    // What was announced of it is still so.
+    let run = world.core.workflows().get(&id, false, true).await.unwrap();
+    assert_eq!(run.agents[0].status, AgentStatus::Failed);
+    world.core.workflows().resume(&id, ClientGrant::default()).await.unwrap();
+    world.until(&id, is_at_work).await;
+    assert_eq!(world.fake.asked(), ["FAIL", "HANG"]);
+    world.core.workflows().stop(&id, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn agents_that_end_with_their_run_are_announced_before_it() {
+    let world = World::new().await;
+    let id = world.start("return await agent('HANG')").await;
+    world
+        .until(&id, |run| run.agents.first().is_some_and(|one| one.status == AgentStatus::Running))
+        .await;
+    let mut news = world.core.log().subscribe(Topics::NOTICES, None);
+    world.core.workflows().stop(&id, None).await.unwrap();
+    let seen = changes(&mut news, "stopped").await;
+    assert_eq!(seen, ["agent-1 failed cancelled", "-main", "stopped None"]);
+}
+
+#[tokio::test]
+async fn who_resumes_a_run_or_restarts_an_agent_brings_mode_and_keys_along() {
+    let world = World::new().await;
+    let id = world.start("return await agent('HANG')").await;
+    let is_at_work =
+        |run: &Run| run.agents.first().is_some_and(|one| one.status == AgentStatus::Running);
+    world.until(&id, is_at_work).await;
+    let world = world.restarted().await;
+    let workflows = world.core.workflows();
+    let key = world.core.agents().lend_key("openai", None, "hunter2").unwrap();
+    let grant = ClientGrant { client: Some(7), keys: vec![key] };
+    workflows.resume(&id, grant).await.unwrap();
+    world.until(&id, is_at_work).await;
+    // Who brings nothing takes nothing away.
+    let grant = ClientGrant { client: Some(8), keys: Vec::new() };
+    workflows.restart_agent(&id, "agent-1", grant).await.unwrap();
+    world.until(&id, |run| run.agents[0].attempt == 3).await;
+    assert_eq!(*world.fake.grants.lock(), [(Some(7), 1), (Some(8), 1)]);
+    workflows.stop(&id, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -923,7 +1010,7 @@ async fn a_paused_run_of_a_task_begins_when_it_is_resumed() {
     let handle = workflows.start_as_task(input).await.unwrap();
     assert_eq!(workflows.get("mine", false, false).await.unwrap().status, RunStatus::Paused);
     assert!(world.fake.asked().is_empty());
-    workflows.resume("mine").await.unwrap();
+    workflows.resume("mine", ClientGrant::default()).await.unwrap();
     let end = tokio::time::timeout(PATIENCE, handle.wait()).await.unwrap();
     assert_eq!(end.run.status, RunStatus::Failed);
     assert!(end.run.error.unwrap().contains("LimitExceeded"));

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use rookery_agent::providers::{KeyRing, Loan};
-use rookery_core::{Core, ViewerRights};
+use rookery_core::{ClientGrant, Core, ViewerRights};
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
 use rookery_wire::rights::{self, Allowed, Called, Needs, Rights};
@@ -131,6 +131,11 @@ impl Cx {
     /// Whether a request may have text as it is that it asks for so.
     pub(crate) fn redacts(&self, asked: bool) -> bool {
         asked || !self.allowed.admits(Needs::Decide)
+    }
+
+    /// What the client brings along for what it goes on with.
+    pub(crate) fn grant(&self) -> ClientGrant {
+        ClientGrant { client: None, keys: self.keys() }
     }
 
     /// The keys that the connection lends by now.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use rookery_agent::providers::{KeyRing, Loan};
-use rookery_core::{Core, Topics};
+use rookery_core::{ClientGrant, Core, Topics};
 use rookery_model as model;
 use rookery_wire::ConnectionHandle;
 use rookery_wire::rights::{self, Rights};
@@ -79,6 +79,8 @@ pub struct Client {
     flush_requests: Mutex<Option<mpsc::Receiver<oneshot::Sender<()>>>>,
     is_following: AtomicBool,
     watched_processes: Mutex<Watched>,
+    /// Whoever tells it of processes, if it watches any.
+    process_flushes: Mutex<Option<mpsc::Sender<oneshot::Sender<()>>>>,
     /// What it wants to hear of tasks, by the number of the subscription.
     task_filters: RwLock<(u64, BTreeMap<u64, TaskFilter>)>,
     /// Whether it has drained the server, and so wants nothing new of it.
@@ -142,6 +144,7 @@ impl Cx {
             released: Notify::new(),
             is_following: AtomicBool::new(false),
             watched_processes: Mutex::default(),
+            process_flushes: Mutex::default(),
             task_filters: RwLock::default(),
             is_drained: AtomicBool::new(false),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
@@ -176,6 +179,13 @@ impl Cx {
             && self.client.flushes.send(done).await.is_ok()
         {
             // A task that has ended has no client to tell.
+            let _ = flushed.await;
+        }
+        let processes = self.client.process_flushes.lock().clone();
+        let (done, flushed) = oneshot::channel();
+        if let Some(processes) = processes
+            && processes.send(done).await.is_ok()
+        {
             let _ = flushed.await;
         }
     }
@@ -221,6 +231,15 @@ impl Cx {
             Ok(())
         };
         self.client.mode.get_or_try_init(bring).await.copied()
+    }
+
+    /// What the client brings along for runs that it starts or goes on with.
+    ///
+    /// # Errors
+    /// As for [`Cx::bring_mode`].
+    pub(crate) async fn grant(&self) -> Result<ClientGrant, Error> {
+        self.bring_mode().await?;
+        Ok(ClientGrant { client: Some(self.client.number()), keys: self.client.keys() })
     }
 
     /// The mode that holds for what this client starts, in a thread or by itself.
@@ -289,8 +308,11 @@ impl Client {
         self.number
     }
 
-    /// Whether it is not told of commands already; from now on it is.
-    pub(crate) fn begins_to_watch_processes(&self, only: Option<&str>) -> bool {
+    /// Where to ask for flushes if it is not told of processes already; from now on it is.
+    pub(crate) fn begins_to_watch_processes(
+        &self,
+        only: Option<&str>,
+    ) -> Option<mpsc::Receiver<oneshot::Sender<()>>> {
         let mut watched = self.watched_processes.lock();
         let begins = matches!(&*watched, Watched::Only(ids) if ids.is_empty());
         let has_room = matches!(&*watched, Watched::Only(ids) if ids.len() < MAX_SUBSCRIPTIONS);
@@ -300,7 +322,12 @@ impl Client {
             }
             (all, _) => *all = Watched::All,
         }
-        begins
+        drop(watched);
+        begins.then(|| {
+            let (flushes, requests) = mpsc::channel(FLUSHES);
+            *self.process_flushes.lock() = Some(flushes);
+            requests
+        })
     }
 
     /// Whether it hears of a process.

@@ -102,6 +102,43 @@ fn plan_of_a_server_holds_for_its_own_clients_only() {
 }
 
 #[test]
+fn plan_of_a_server_holds_for_runs_that_its_clients_go_on_with() {
+    let mut daemon = TestDaemon::start();
+    let dir = daemon.home().join("work");
+    fs::create_dir(&dir).unwrap();
+    let mut boss = Peer::to(&daemon);
+    let text = format!(
+        "export const meta = {{ name: 'writes', description: 'd' }}\n\
+         return await parallel([() => agent({}), () => agent({})])",
+        json!(writes("one")),
+        json!(writes("two")),
+    );
+    let plan = json!({ "prompt": "p", "script": text, "workspace": dir });
+    let run = boss.call("workflows/plan", plan)["run"]["runId"].take();
+    boss.call("workflows/approve", json!({ "runId": run, "decision": "runOnce" }));
+    // Both ask, and neither has its answer when the run is paused and the daemon killed.
+    boss.wait_told("session/approvalRequested");
+    boss.wait_told("session/approvalRequested");
+    boss.call("workflows/pause", json!({ "runId": run, "cancelRunningAgents": true }));
+    daemon.kill9();
+    daemon.restart();
+    Peer::to(&daemon).set_mode("accept_all");
+    let mut plan = Peer::stdio(daemon.home(), &["--mode", "plan"]);
+    plan.call("workflows/resume", json!({ "runId": run }));
+    plan.wait_told("workflows/completed");
+    assert!(!dir.join("one").exists() && !dir.join("two").exists());
+    let again = json!({ "runId": run, "agentId": "agent-1" });
+    plan.call("workflows/restartAgent", again.clone());
+    plan.wait_told("workflows/completed");
+    assert!(!dir.join("one").exists());
+    // The same by a client that brought nothing along.
+    let mut boss = Peer::to(&daemon);
+    boss.call("workflows/restartAgent", again);
+    boss.wait_told("workflows/completed");
+    assert!(dir.join("one").exists());
+}
+
+#[test]
 fn a_mode_of_all_is_on_the_record_with_what_it_settled() {
     let mut daemon = TestDaemon::start();
     let dir = daemon.home().join("work");

@@ -11,14 +11,19 @@ use super::{
     Members, agent, key, path, read_agent, read_key, read_nested, read_usage, read_worktree, time,
     usage, worktree,
 };
-use crate::workflows::types::RunAgent;
+use crate::workflows::types::{AgentStatus, RunAgent};
 use crate::worktrees::KeptTree;
 
-/// A result that was kept: what a script gets again without asking.
+/// A result that was kept: what a script gets again without asking. One without an answer is given again
+/// only where another agent begins anew.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KeptResult {
     pub(crate) key: LaunchKey,
     pub(crate) agent: String,
+    /// How it ended.
+    pub(crate) status: AgentStatus,
+    /// Why it did not answer.
+    pub(crate) error: Option<String>,
     pub(crate) output: Option<String>,
     pub(crate) structured: Option<Value>,
     pub(crate) usage: Option<Usage>,
@@ -53,6 +58,8 @@ impl KeptResult {
         json!({
             "key": key(&self.key),
             "agentId": self.agent,
+            "status": self.status.word(),
+            "error": self.error,
             "output": self.output,
             "structured": self.structured,
             "usage": self.usage.as_ref().map(usage),
@@ -66,6 +73,12 @@ impl KeptResult {
         Some(KeptResult {
             key: read_key(members.get("key")?)?,
             agent: members.text("agentId")?,
+            // Files of before have answers alone.
+            status: match members.text("status") {
+                None => AgentStatus::Completed,
+                Some(word) => AgentStatus::from_word(&word).filter(|status| status.is_over())?,
+            },
+            error: members.text("error"),
             output: members.text("output"),
             structured: members.get("structured").cloned(),
             usage: members.get("usage").and_then(read_usage),

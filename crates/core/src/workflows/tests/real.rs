@@ -63,7 +63,7 @@ async fn a_thousand_children_work_sixteen_at_a_time() {
     assert!(run.agents.iter().all(|agent| agent.attempt == 1));
     assert_eq!(world.core.look().threads.len(), AGENTS);
     // One begins anew; the answers of all others are those of before.
-    world.core.workflows().restart_agent(&id, "agent-100").await.unwrap();
+    world.core.workflows().restart_agent(&id, "agent-100", ClientGrant::default()).await.unwrap();
     changes(&mut news, "completed").await;
     let run = world.core.workflows().get(&id, false, true).await.unwrap();
     assert_eq!(run.report, Some((AGENTS - AT_ONCE).to_string()));

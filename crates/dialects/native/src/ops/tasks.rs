@@ -139,7 +139,7 @@ pub(crate) async fn cancel(cx: Cx, params: TaskCancel) -> Result<TaskCancelled, 
 
 pub(crate) async fn retry(cx: Cx, params: TaskRetry) -> Result<Task, Error> {
     let id = cx.task_id(&params.task)?;
-    let task = accepted(cx.core.tasks().retry(id).await?)?;
+    let task = accepted(cx.core.tasks().retry(id, cx.grant()).await?)?;
     Ok(shown(&cx.core, &task))
 }
 

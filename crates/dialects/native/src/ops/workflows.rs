@@ -1,14 +1,14 @@
 //! Workflows: planned, decided about, followed and stopped.
 
-use rookery_core::{NewRun, News, NoticeBody, Run, RunDecision, Topics};
+use rookery_core::{NewRun, News, NoticeBody, RunDecision, Topics};
 
 use super::named::SHORTEST_END;
 use crate::{
     Cx, Error,
     wire::{
         WorkflowApprove, WorkflowDecision, WorkflowGet, WorkflowList, WorkflowPause, WorkflowPlan,
-        WorkflowPlanned, WorkflowResume, WorkflowRun, WorkflowRuns, WorkflowStop, WorkflowWait,
-        format_time,
+        WorkflowPlanned, WorkflowProgress, WorkflowResume, WorkflowRun, WorkflowRuns, WorkflowStop,
+        WorkflowWait,
     },
 };
 
@@ -40,10 +40,20 @@ pub(crate) async fn plan(cx: Cx, params: WorkflowPlan) -> Result<WorkflowPlanned
         arguments: params.arguments,
         script: params.script,
         name: params.name,
+        keys: cx.keys(),
         ..NewRun::default()
     };
-    let planned = cx.core.workflows().plan(new).await?;
-    Ok(WorkflowPlanned { run: (&planned.run).into(), needs_approval: planned.needs_approval })
+    let workflows = cx.core.workflows();
+    let planned = match params.preview {
+        true => workflows.preview(&new).await?,
+        false => workflows.plan(new.clone()).await?,
+    };
+    let was_written = params.preview && new.script.is_none() && new.name.is_none();
+    Ok(WorkflowPlanned {
+        run: (&planned.run).into(),
+        needs_approval: planned.needs_approval,
+        script: planned.run.script.body.filter(|_| was_written),
+    })
 }
 
 pub(crate) async fn approve(cx: Cx, params: WorkflowApprove) -> Result<WorkflowRun, Error> {
@@ -69,24 +79,31 @@ pub(crate) async fn get(cx: Cx, params: WorkflowGet) -> Result<WorkflowRun, Erro
 }
 
 /// Answers when there is something new.
-pub(crate) async fn wait(cx: Cx, params: WorkflowWait) -> Result<WorkflowRun, Error> {
+pub(crate) async fn wait(cx: Cx, params: WorkflowWait) -> Result<WorkflowProgress, Error> {
     // First, so that nothing happens between the look and the waiting.
     let mut news = cx.core.log().subscribe(Topics::NOTICES, None);
     let id = cx.run_id(params.run).await?;
-    let is_new = |run: &Run| {
-        run.status.is_terminal()
-            || params.since.as_deref() != Some(format_time(run.updated_at).as_str())
+    let is_new = |found: &WorkflowProgress| match params.seen {
+        Some(seen) => {
+            let waiting = found.waiting.iter().map(|it| &it.request);
+            found.revision != seen || !waiting.eq(&params.waiting)
+        }
+        None => params.since.as_ref() != Some(&found.run.updated_at),
     };
     loop {
-        let run = cx.core.workflows().get(&id, false, true).await?;
-        if is_new(&run) {
-            return Ok((&run).into());
+        let found = cx.core.workflows().follow(&id, params.seen).await?;
+        let is_over = found.run.status.is_terminal();
+        let found = WorkflowProgress::from(&found);
+        if is_over || is_new(&found) {
+            return Ok(found);
         }
-        let is_of_run = |news: &News| {
-            let body = news.notice().map(|notice| &notice.body);
-            matches!(body, Some(NoticeBody::Workflow(notice)) if notice.run == id)
+        let concerns_run = |news: &News| match news.notice().map(|notice| &notice.body) {
+            Some(NoticeBody::Workflow(notice)) => notice.run == id,
+            // An agent of it may ask, or have its answer.
+            Some(NoticeBody::Request(_)) => params.seen.is_some(),
+            _ => false,
         };
-        while !news.next().await?.iter().any(is_of_run) {}
+        while !news.next().await?.iter().any(concerns_run) {}
     }
 }
 
@@ -98,7 +115,7 @@ pub(crate) async fn pause(cx: Cx, params: WorkflowPause) -> Result<WorkflowRun, 
 
 pub(crate) async fn resume(cx: Cx, params: WorkflowResume) -> Result<WorkflowRun, Error> {
     let run = cx.run_id(params.run).await?;
-    Ok((&cx.core.workflows().resume(&run).await?).into())
+    Ok((&cx.core.workflows().resume(&run, cx.grant()).await?).into())
 }
 
 pub(crate) async fn stop(cx: Cx, params: WorkflowStop) -> Result<WorkflowRun, Error> {

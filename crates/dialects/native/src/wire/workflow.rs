@@ -22,12 +22,15 @@ pub struct WorkflowPlan {
     /// What the script is given.
     #[serde(default)]
     pub arguments: Value,
-    /// The text of the script; one that asks a single agent if neither this nor `name` is given.
+    /// The text of the script; the chosen model writes one if neither this nor `name` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
     /// The name of a saved script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Whether it is only looked at: nothing is kept, asked for or started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preview: bool,
 }
 
 call!("rookery/workflows/plan" WorkflowPlan -> WorkflowPlanned);
@@ -36,9 +39,13 @@ call!("rookery/workflows/plan" WorkflowPlan -> WorkflowPlanned);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowPlanned {
+    /// Its id is `preview` if it is only looked at.
     pub run: WorkflowRun,
-    /// Whether it waits for approval; else it starts.
+    /// Whether it waits for approval; else it starts, unless it is only looked at.
     pub needs_approval: bool,
+    /// The text of a script that was written for a preview.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
 }
 
 /// What is decided about a run.
@@ -93,7 +100,8 @@ pub struct WorkflowGet {
 
 call!("rookery/workflows/get" WorkflowGet -> WorkflowRun);
 
-/// Params of `rookery/workflows/wait`: answered once the run is not as it was at `since`, or is over.
+/// Params of `rookery/workflows/wait`: answered once the run is not as it was at `seen` or `since`, waits
+/// for other answers than those in `waiting`, or is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowWait {
@@ -101,9 +109,51 @@ pub struct WorkflowWait {
     /// The `updated_at` that the caller knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// The `revision` that the caller knows: then only phases and agents that changed are given, until the
+    /// run is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u64>,
+    /// With `seen`: the requests that the caller knows of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
 }
 
-call!("rookery/workflows/wait" WorkflowWait -> WorkflowRun);
+call!("rookery/workflows/wait" WorkflowWait -> WorkflowProgress);
+
+/// Result of `rookery/workflows/wait`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowProgress {
+    #[serde(flatten)]
+    pub run: WorkflowRun,
+    /// What the next `seen` is; it fits no other daemon.
+    pub revision: u64,
+    /// Lines of the script that are new, at most the newest 200.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<WorkflowLine>,
+    /// What it waits for a person to answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WorkflowWaiting>,
+}
+
+/// A line that a script logged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowLine {
+    /// Its number; what is missing before it is not kept.
+    pub number: u64,
+    pub text: String,
+}
+
+/// A request that holds an agent of a run up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowWaiting {
+    /// The request, as `rookery/requests/list` has it.
+    pub request: String,
+    /// The agent of the run.
+    pub agent: String,
+}
 
 /// Params of `rookery/workflows/pause`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -270,6 +320,23 @@ impl From<&core::Run> for WorkflowRun {
             error: run.error.clone(),
             report: run.report.clone(),
             updated_at: format_time(run.updated_at),
+        }
+    }
+}
+
+impl From<&core::RunProgress> for WorkflowProgress {
+    fn from(progress: &core::RunProgress) -> Self {
+        let line =
+            |line: &core::RunLine| WorkflowLine { number: line.number, text: line.text.clone() };
+        let waiting = |waiting: &core::RunWaiting| WorkflowWaiting {
+            request: waiting.request.to_string(),
+            agent: waiting.agent.clone(),
+        };
+        WorkflowProgress {
+            run: (&progress.run).into(),
+            revision: progress.revision,
+            lines: progress.lines.iter().map(line).collect(),
+            waiting: progress.waiting.iter().map(waiting).collect(),
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) async fn plan(
     params: WorkflowsPlanParams,
 ) -> Result<WorkflowsPlanResult, Error> {
     cx.client.check_not_drained()?;
-    cx.bring_mode().await?;
+    let grant = cx.grant().await?;
     let workspace = params.workspace.map(PathBuf::from);
     let thread = params.thread_id.as_deref().map(ids::thread).transpose()?;
     let new = NewRun {
@@ -54,8 +54,8 @@ pub(crate) async fn plan(
         arguments: params.arguments,
         script: params.script,
         name: params.name,
-        client: Some(cx.client.number()),
-        keys: cx.client.keys(),
+        client: grant.client,
+        keys: grant.keys,
         ..NewRun::default()
     };
     let planned = cx.core.workflows().plan(new).await;
@@ -122,7 +122,8 @@ pub(crate) async fn resume(
     cx: Cx,
     params: WorkflowsResumeParams,
 ) -> Result<WorkflowsRunResult, Error> {
-    let resumed = cx.core.workflows().resume(run_id(&params.run_id)?).await;
+    let grant = cx.grant().await?;
+    let resumed = cx.core.workflows().resume(run_id(&params.run_id)?, grant).await;
     cx.flush().await;
     Ok(WorkflowsRunResult { run: shown(&resumed?) })
 }
@@ -138,7 +139,8 @@ pub(crate) async fn restart_agent(
     params: WorkflowsRestartAgentParams,
 ) -> Result<WorkflowsRestartAgentResult, Error> {
     let run = run_id(&params.run_id)?;
-    let restarted = cx.core.workflows().restart_agent(run, &params.agent_id).await;
+    let grant = cx.grant().await?;
+    let restarted = cx.core.workflows().restart_agent(run, &params.agent_id, grant).await;
     cx.flush().await;
     let (run, agent) = restarted?;
     Ok(WorkflowsRestartAgentResult { run: shown(&run), agent: runs::agent(&agent) })
