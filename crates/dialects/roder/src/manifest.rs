@@ -114,6 +114,77 @@ mod tests {
         }
     }
 
+    /// What the manifest in `@roderai/sdk` 0.1.0, the client in TypeScript, names of children, runners,
+    /// tasks, teams and workflows: methods, and the notifications that they may cause.
+    const OF_THE_CLIENT: &[(&str, &[&str])] = &[
+        ("agents/list", &[]),
+        ("extensions/list", &[]),
+        ("runners/delete", &[]),
+        ("runners/list", &[]),
+        ("runners/ports", &[]),
+        ("runners/select", &[]),
+        ("runners/session", &[]),
+        ("runners/snapshot", &[]),
+        ("tasks/cancel", &[]),
+        ("tasks/get", &[]),
+        ("tasks/list", &[]),
+        ("tasks/submit", &[]),
+        (
+            "tasks/subscribe",
+            &["task.started", "task.output", "task.completed", "task.failed", "task.cancelled"],
+        ),
+        ("team/cleanup", &[]),
+        ("team/list", &[]),
+        ("team/member/focus", &[]),
+        ("team/member/interrupt", &[]),
+        ("team/member/message", &[]),
+        ("team/member/start", &[]),
+        ("team/pane/cleanup", &[]),
+        ("team/pane/focus", &[]),
+        ("team/read", &[]),
+        ("team/start", &[]),
+        ("turn/subagentTrace/read", &[]),
+        ("turn/subagentTraces/list", &[]),
+        (
+            "workflows/approve",
+            &["workflows/approved", "workflows/denied", "workflows/queued", "workflows/started"],
+        ),
+        ("workflows/get", &[]),
+        ("workflows/list", &[]),
+        ("workflows/pause", &["workflows/paused"]),
+        ("workflows/plan", &["workflows/drafted", "workflows/approvalRequested"]),
+        (
+            "workflows/restartAgent",
+            &[
+                "workflows/agentQueued",
+                "workflows/agentStarted",
+                "workflows/agentCompleted",
+                "workflows/agentFailed",
+            ],
+        ),
+        ("workflows/resume", &["workflows/resumed"]),
+        ("workflows/save", &[]),
+        ("workflows/scripts/delete", &[]),
+        ("workflows/scripts/list", &[]),
+        ("workflows/scripts/read", &[]),
+        ("workflows/stop", &["workflows/stopped"]),
+    ];
+
+    #[test]
+    fn what_the_client_in_typescript_names_is_in_the_manifest() {
+        let (manifest, schema) = (manifest(), json_schema());
+        let methods = manifest["methods"].as_array().unwrap();
+        for (name, notifications) in OF_THE_CLIENT {
+            let method = methods.iter().find(|method| method["method"] == *name);
+            let method = method.unwrap_or_else(|| panic!("{name} is not served"));
+            assert!(schema["methods"][name].is_object(), "{name}");
+            let caused = method["notifications"].as_array().cloned().unwrap_or_default();
+            for notification in *notifications {
+                assert!(caused.contains(&json!(notification)), "{name}: {notification}");
+            }
+        }
+    }
+
     #[test]
     fn the_manifest_names_types_that_the_schemas_define() {
         let (manifest, schema) = (manifest(), json_schema());
