@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rookery_host::git::checkout::{Wanted, check_out};
-use rookery_host::tree::TreeLimits;
+use rookery_host::tree::{TreeLimits, hex};
 use rookery_host::{Beneath, EntryKind, files, http};
 use sha2::{Digest as _, Sha256};
 
@@ -274,10 +274,6 @@ fn codex_plugins(
 /// SHA-256 in hexadecimal digits.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

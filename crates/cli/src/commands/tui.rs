@@ -7,7 +7,7 @@ use std::{
 };
 
 use rookery_daemon::{homes::Homes, running::Record};
-use rookery_face::{app::Environment, calls::Job};
+use rookery_face::{Start, app::Environment};
 use rookery_tui::{Ended, KeyProtocol, Options, Outer, out::Depth};
 use rookery_view::link::Page;
 
@@ -25,6 +25,18 @@ const NESTED: u8 = 2;
 /// A variable of the environment that is set and not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// How a face starts a daemon where none is.
+pub(super) fn start(homes: &Homes) -> Start {
+    let homes = homes.clone();
+    Arc::new(move || {
+        let homes = homes.clone();
+        Box::pin(async move {
+            let started = daemon_process::ensure(&homes).await;
+            started.map(|_| ()).map_err(|failure| failure.message().to_owned())
+        })
+    })
 }
 
 /// `rookery tui`.
@@ -112,14 +124,6 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
             () => 9,
         },
     };
-    let start_homes = homes.clone();
-    let start = move || -> Job {
-        let homes = start_homes.clone();
-        Box::pin(async move {
-            let started = daemon_process::ensure(&homes).await;
-            started.map(|_| ()).map_err(|failure| failure.message().to_owned())
-        })
-    };
     Options {
         socket: link::own_socket(homes),
         name: viewer_name(),
@@ -137,7 +141,7 @@ fn options(args: &Tui, homes: &Homes, own_terminal: Option<u64>) -> Options {
             _ => KeyProtocol::Auto,
         },
         is_multiplexed,
-        start: Arc::new(start),
+        start: start(homes),
         tmux: Arc::new(|text| {
             Box::pin(async move {
                 let copied = tokio::task::spawn_blocking(move || copy_to_tmux(&text)).await;

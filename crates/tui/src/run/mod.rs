@@ -18,6 +18,7 @@ use rookery_view::link::{self, Notice, Open, Page, Rights, modes};
 
 use self::signals::{Signal, Signals};
 use self::tty::Tty;
+pub use self::tty::typed;
 use crate::draw::{Layout, draw};
 use crate::look::Look;
 use crate::out::{Depth, Encoder, Modes, QUESTIONS, Route, copied_message, notice, osc52};

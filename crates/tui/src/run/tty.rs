@@ -95,7 +95,7 @@ impl Tty {
         remember(Some((before.clone(), modes)));
         make_raw(&before)?;
         let (orders, done, left) = writer()?;
-        let typed = reader()?;
+        let typed = typed()?;
         let tty = Tty { before, modes, orders, done, left, typed };
         tty.write(modes.enter().into_bytes());
         Ok(tty)
@@ -217,7 +217,11 @@ fn writer() -> io::Result<Writer> {
     Ok((orders, done, left))
 }
 
-fn reader() -> io::Result<mpsc::Receiver<Vec<u8>>> {
+/// What is typed, read by a thread of its own that ends with the process.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let read = move || {
         let mut buffer = [0; 4096];

@@ -12,7 +12,6 @@ use std::{
 };
 
 use rookery_daemon::homes::Homes;
-use rookery_face::calls::Job;
 use rookery_host::Clipboards;
 use rookery_native::wire::{GetStatus, RaiseWindow, Raised};
 use rookery_window::{Ended, Options, WindowError, compositor, libraries};
@@ -174,14 +173,6 @@ fn create(path: &Path) -> Outcome<Box<dyn Write + Send>> {
 }
 
 fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Send>>) -> Options {
-    let start_homes = homes.clone();
-    let start = move || -> Job {
-        let homes = start_homes.clone();
-        Box::pin(async move {
-            let started = daemon_process::ensure(&homes).await;
-            started.map(|_| ()).map_err(|failure| failure.message().to_owned())
-        })
-    };
     Options {
         socket: link::own_socket(homes),
         name: name(),
@@ -191,7 +182,7 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
         settings_file: tui::shortened(&homes.roost_config()),
         agents: tui::installed_agents(),
         cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
-        start: Arc::new(start),
+        start: tui::start(homes),
         open: Arc::new(|uri| {
             Box::pin(async move {
                 let opened = tokio::task::spawn_blocking(move || open_uri(&uri)).await;
