@@ -245,7 +245,8 @@ fn failed(path: &str, error: io::Error) -> TreeError {
     TreeError::Io { path: path.to_owned(), error }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -11,4 +11,4 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use run::{Ended, KeyProtocol, Options, Outer, run};
+pub use run::{Ended, KeyProtocol, Options, Outer, run, typed};

@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
 
     /// Follows the terminal through any number of daemons.
     pub(super) async fn run(&mut self, mut client: Client, tty: &RawTty) -> Outcome<End> {
-        let keyboard = tty::typed().map_err(Failure::doing("cannot read this terminal"))?;
+        let keyboard = rookery_tui::typed().map_err(Failure::doing("cannot read this terminal"))?;
         let signals = Signals::new().map_err(Failure::doing("cannot install signal handlers"))?;
         let mut person = Person { keyboard, signals };
         loop {

@@ -1,13 +1,9 @@
-//! This process's own terminal: raw mode that is always undone, its size, and what is typed.
+//! This process's own terminal: raw mode that is always undone, and its size.
 
 use std::io::{self, IsTerminal as _};
 
 use rookery_native::wire::Size;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use tokio::sync::mpsc;
-
-/// Reads that may wait to be sent on.
-const QUEUE: usize = 64;
 
 pub(crate) fn is_usable() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
@@ -42,26 +38,4 @@ impl Drop for RawTty {
     fn drop(&mut self) {
         let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
     }
-}
-
-/// What is typed, read by a thread of its own that ends with the process.
-pub(crate) fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel(QUEUE);
-    let read = move || {
-        let mut buffer = [0; 4096];
-        loop {
-            match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
-                Ok(0) => return,
-                Ok(count) => {
-                    if sender.blocking_send(buffer[..count].to_vec()).is_err() {
-                        return;
-                    }
-                }
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return,
-            }
-        }
-    };
-    std::thread::Builder::new().name("stdin".to_owned()).spawn(read)?;
-    Ok(receiver)
 }

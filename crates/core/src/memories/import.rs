@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rookery_host::files;
+use rookery_model::spelling::camel;
 use rookery_model::{MemoryScope, Timestamp};
 use rookery_store::{Memories as Database, MemoryDraft};
 use serde_json::Value;
@@ -97,17 +98,6 @@ fn draft(line: &Value) -> Option<Line> {
         updated_at: time("updated_at", &camel("updated_at")).unwrap_or(created_at),
         use_count: use_count.and_then(Value::as_u64).unwrap_or(0),
     })))
-}
-
-/// The other spelling of a member.
-fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |all, word| {
-        let mut letters = word.chars();
-        let capital = letters.next().map(|letter| letter.to_ascii_uppercase());
-        all + &capital.into_iter().chain(letters).collect::<String>()
-    })
 }
 
 /// A scope as it was written: a word, or one member with the id.

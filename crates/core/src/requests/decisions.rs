@@ -232,11 +232,7 @@ fn hidden(text: &str) -> String {
 
 /// The beginning of a text, up to this many times what is kept.
 fn cut(text: &str, times: usize) -> &str {
-    let mut end = (Decision::MAX_SUBJECT * times).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(Decision::MAX_SUBJECT * times)]
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use std::{borrow::Cow, collections::HashMap, fmt, ops::Range};
 
+use rookery_model::spelling::{camel, snake};
 use rookery_wire::rpc::{self, RpcError, Work};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{
@@ -307,30 +308,6 @@ impl<'de> Deserialize<'de> for Members<'de> {
         }
         deserializer.deserialize_map(MembersVisitor)
     }
-}
-
-/// `thread_id` as `threadId`.
-pub(crate) fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let mut folded = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        let mut letters = word.chars();
-        folded.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        folded.push_str(letters.as_str());
-    }
-    folded
-}
-
-/// `threadId` as `thread_id`.
-pub(crate) fn snake(name: &str) -> String {
-    let mut unfolded = String::with_capacity(name.len() + 4);
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            unfolded.push('_');
-        }
-        unfolded.push(letter.to_ascii_lowercase());
-    }
-    unfolded
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Background tasks as this dialect shows them: handles, log entries, and who hears of what.
 
 use rookery_core::{RunEnd, TaskChange, TaskOutput as Written};
+use rookery_model::spelling::camel;
 use rookery_model::{self as model, TaskState as State, Words as _};
 use serde_json::{Value, json};
 
-use crate::casing::camel;
 use crate::context::Cx;
 use crate::runs;
 use crate::show;

@@ -445,6 +445,29 @@ pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(move |_| !is_empty)
 }
 
+/// What `--numstat -z` says of one file: the lines that were added and deleted, none of a binary file, and its
+/// name, the new one of a rename.
+pub(super) fn numbers<'o>(
+    first: &'o [u8],
+    rest: &mut impl Iterator<Item = &'o [u8]>,
+) -> Option<(Option<u64>, Option<u64>, &'o [u8])> {
+    let mut columns = first.splitn(3, |byte| *byte == b'\t');
+    let mut number = || match str::from_utf8(columns.next()?).ok()? {
+        "-" => Some(None),
+        digits => digits.parse::<u64>().ok().map(Some),
+    };
+    let (added, deleted) = (number()?, number()?);
+    let name = match columns.next()? {
+        // A rename: old and new name follow.
+        b"" => {
+            rest.next()?;
+            rest.next()?
+        }
+        name => name,
+    };
+    Some((added, deleted, name))
+}
+
 /// A path as git spells it.
 pub(super) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))

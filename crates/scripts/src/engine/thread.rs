@@ -427,11 +427,7 @@ fn path_of(body: &Value) -> String {
 
 /// The beginning of a text.
 fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(most)]
 }
 
 /// A launch as the prelude writes it. It has checked the types.

@@ -142,11 +142,7 @@ pub(crate) fn message_of(error: &Value) -> Option<String> {
 
 /// A text of bearable length, cut between characters.
 pub(crate) fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MESSAGE_LIMIT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(MESSAGE_LIMIT)]
 }
 
 #[cfg(test)]

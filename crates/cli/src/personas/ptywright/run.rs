@@ -128,7 +128,7 @@ impl Bridge {
     }
 
     async fn run(&mut self, child: &mut Child) -> io::Result<Ended> {
-        let mut stdin = Some(tty::typed()?);
+        let mut stdin = Some(rookery_tui::typed()?);
         let mut signals = Signals::new()?;
         let mut is_open = true;
         let mut release_at = None;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_core::{ExecWords, NewTask, Submitted, TaskCancel, TaskQuery, TaskSite};
+use rookery_model::spelling::{camel, snake};
 use rookery_model::{self as model, TaskState as State};
 use serde_json::{Map, Value};
 
-use crate::casing::{camel, snake};
 use crate::context::Cx;
 use crate::errors::Error;
 use crate::ids;

@@ -4,13 +4,12 @@
 
 use std::borrow::Cow;
 
+use rookery_model::spelling::camel;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error as _,
 };
 use serde_json::{Map, Value};
-
-use crate::casing::camel;
 
 /// A value whose own members, written in snake_case, come in camelCase as well. Members of members are
 /// dual only if they are wrapped themselves.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::super::run::{Git, fields};
+use super::super::run::{Git, fields, numbers};
 use super::super::untouched::untouched;
 use super::super::{GitError, Head, Oid, Repository};
 use super::base::Base;
@@ -119,20 +119,7 @@ pub(super) fn rows(listing: &[u8]) -> Option<Vec<Row>> {
     }
     let mut lines: HashMap<Vec<u8>, Option<(u64, u64)>> = HashMap::new();
     while let Some(field) = fields.next() {
-        let mut columns = field.splitn(3, |byte| *byte == b'\t');
-        let mut number = || match str::from_utf8(columns.next()?).ok()? {
-            "-" => Some(None),
-            digits => digits.parse::<u64>().ok().map(Some),
-        };
-        let (added, deleted) = (number()?, number()?);
-        let name = match columns.next()? {
-            // A rename: old and new name follow.
-            b"" => {
-                fields.next()?;
-                fields.next()?
-            }
-            name => name,
-        };
+        let (added, deleted, name) = numbers(field, &mut fields)?;
         lines.insert(name.to_vec(), added.zip(deleted));
     }
     let row = |(path, old_path, letter, has_other_mode): (Vec<u8>, _, char, bool)| {

@@ -1,10 +1,8 @@
 //! What git lists: entries of an index, of a tree, and differences between two trees. Parsers only.
 
-use std::path::PathBuf;
-
 use super::{ChangedFile, Stat};
 use crate::git::Oid;
-use crate::git::run::{fields, path};
+use crate::git::run::{fields, numbers, path};
 
 /// The mode of a submodule.
 pub(super) const GITLINK: u32 = 0o160_000;
@@ -100,8 +98,9 @@ pub(super) fn changed_files(listing: &[u8]) -> Option<(Vec<ChangedFile>, Stat)> 
     }
     // Both parts list the same files in the same order.
     for file in &mut files {
-        let Some((added, deleted, path)) = numbers(&mut fields) else { break };
-        (file.path == path).then_some(())?;
+        let counted = fields.next().and_then(|first| numbers(first, &mut fields));
+        let Some((added, deleted, name)) = counted else { break };
+        (file.path == path(name)).then_some(())?;
         (file.additions, file.deletions) = (added, deleted);
     }
     let mut stat = Stat { files: files.len() as u64, ..Stat::default() };
@@ -110,26 +109,6 @@ pub(super) fn changed_files(listing: &[u8]) -> Option<(Vec<ChangedFile>, Stat)> 
         stat.deletions += file.deletions.unwrap_or(0);
     }
     Some((files, stat))
-}
-
-type Numbers = (Option<u64>, Option<u64>, PathBuf);
-
-fn numbers<'o>(fields: &mut impl Iterator<Item = &'o [u8]>) -> Option<Numbers> {
-    let mut columns = fields.next()?.splitn(3, |byte| *byte == b'\t');
-    let mut number = || match str::from_utf8(columns.next()?).ok()? {
-        "-" => Some(None),
-        digits => digits.parse::<u64>().ok().map(Some),
-    };
-    let (added, deleted) = (number()?, number()?);
-    let name = match columns.next()? {
-        // A rename: old and new name follow.
-        b"" => {
-            fields.next()?;
-            fields.next()?
-        }
-        name => name,
-    };
-    Some((added, deleted, path(name)))
 }
 
 /// An entry for `update-index -z --index-info` or `mktree -z`-like input.
