@@ -11,14 +11,14 @@ pub(crate) const LONGEST: usize = 500;
 /// How many lines are logged in a program's life.
 const LOGGED: usize = 10_000;
 
-/// The last line of complaint.
-pub(crate) type Complaint = Arc<Mutex<String>>;
+/// The last line that a program wrote to its standard error.
+pub(crate) type LastErrorLine = Arc<Mutex<String>>;
 
 /// Reads a program's standard error to its end.
 pub(crate) async fn listen(
     name: String,
     pipe: impl AsyncRead + Unpin + Send + 'static,
-    last: Complaint,
+    last: LastErrorLine,
 ) {
     let mut pipe = BufReader::new(pipe);
     let mut bytes = Vec::new();

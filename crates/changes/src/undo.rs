@@ -106,7 +106,7 @@ pub fn has_old_side(text: &str, edit: &Edit, at: u64) -> bool {
     file.get(at..).is_some_and(|rest| is_there(rest, &old))
 }
 
-/// Whether an edit whose taking back was begun seems to be taken back: its old lines are where its new ones were
+/// Whether a rollback that was started seems to have completed: the edit's old lines are where its new ones were
 /// expected. Where both are, because one begins with the other, the longer one is no coincidence.
 #[must_use]
 pub fn is_taken_back(text: &str, edit: &Edit, at: u64) -> bool {

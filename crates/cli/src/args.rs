@@ -52,9 +52,8 @@ pub(crate) use worktrees::*;
 
 /// One daemon for coding agents and the terminals they live in.
 ///
-/// Without a command, starts the daemon if none is running and opens the best face there is: a window
-/// with a display, else the TUI on a terminal, else the status. ROOKERY_FACE=window, tui or status
-/// decides.
+/// Without a command, starts the daemon if none is running and opens the window on a desktop, the TUI on
+/// a terminal, or else prints the status. ROOKERY_FACE=window, tui or status decides.
 #[derive(Debug, Parser)]
 #[command(name = "rookery", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -306,7 +305,7 @@ pub(crate) enum ShimsAction {
     Install(ShimsDir),
     /// List the links
     List(ShimsDir),
-    /// Remove the links that lead to this program
+    /// Remove the links to this program
     Remove(ShimsDir),
 }
 
@@ -348,7 +347,7 @@ pub(crate) struct HooksChange {
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksPlace {
-    /// Agent whose settings are meant
+    /// Agent whose settings are changed
     #[arg(value_enum)]
     pub(crate) agent: HookedAgent,
     /// Settings file [default: ~/.claude/settings.json]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rookery_host::git::snapshot::{
     self, Against, CaptureOptions, CheckpointError, Difference, HeadChange, Keep, RestoreOptions,
-    Restored, What,
+    RestoreScope, Restored,
 };
 use rookery_host::git::{GitError, Repository};
 use rookery_model::{
@@ -234,7 +234,7 @@ impl Checkpoints {
     pub async fn restore(
         &self,
         id: CheckpointId,
-        what: What,
+        what: RestoreScope,
         head: HeadChange,
     ) -> Result<(Checkpoint, Restored)> {
         let from = self.get(id)?;
@@ -343,7 +343,7 @@ impl Checkpoints {
             Ok(())
         });
         if let Err(failure) = filed.await {
-            tracing::error!(%failure, %error, title, "a failure could not be told");
+            tracing::error!(%failure, %error, title, "a failure could not be reported");
         }
     }
 

@@ -16,7 +16,7 @@ use crate::world::draw;
 pub struct NewHandoff {
     /// Whose work it is.
     pub from: WorkPlace,
-    /// Who takes over, if that was said.
+    /// Session that takes over, if named.
     pub to: Option<SessionId>,
     /// The snapshot to go on from.
     pub checkpoint: Option<CheckpointId>,

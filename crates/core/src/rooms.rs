@@ -30,7 +30,7 @@ macro_rules! rooms {
 #[derive(Clone)]
 pub struct Seats {
     pub(crate) core: Core,
-    /// Whose; none is the desk, and without a desk the window that the daemon imagines.
+    /// Whose; none is the desk, and without a desk the virtual window.
     pub(crate) viewer: Option<ViewerId>,
 }
 

@@ -31,7 +31,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// What a server is started with.
 pub struct AppServer {
     /// Where clients come from.
-    pub door: Door,
+    pub door: ClientOrigin,
     /// What is said of them to the world.
     pub attach: Attach,
     /// What is served.
@@ -39,7 +39,7 @@ pub struct AppServer {
 }
 
 /// Where clients come from.
-pub enum Door {
+pub enum ClientOrigin {
     /// One client at the other side of stdin and stdout.
     Stdio,
     /// Any number, through the network.
@@ -136,10 +136,10 @@ async fn wind_up(
     tokio::join!(end, serve_on);
 }
 
-async fn listen(door: Door, world: &World, over: &CancellationToken) -> anyhow::Result<()> {
+async fn listen(door: ClientOrigin, world: &World, over: &CancellationToken) -> anyhow::Result<()> {
     match door {
-        Door::Stdio => Ok(world.serve_lines(stdio()).await?),
-        Door::Remote { address, gate, on_listening } => {
+        ClientOrigin::Stdio => Ok(world.serve_lines(stdio()).await?),
+        ClientOrigin::Remote { address, gate, on_listening } => {
             let mut listener = Listener::bind(address, *gate, Limits::default()).await?;
             on_listening(listener.local_addr()?, listener.gate());
             let mut clients = JoinSet::new();

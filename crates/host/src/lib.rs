@@ -37,19 +37,19 @@ pub use agents::{
 };
 pub use banners::Banners;
 pub use beneath::{Beneath, EntryKind};
-pub use clipboard::{CLIPBOARD_LIMIT, ClipboardTarget, Clipboards, NotTaken, TooLong};
+pub use clipboard::{CLIPBOARD_LIMIT, ClipboardRefused, ClipboardTarget, Clipboards, TooLong};
 pub use git::metrics as git_metrics;
 pub use limits::{inherited_descriptor_limit, raise_descriptor_limit};
 pub use listening::{ListeningProcess, listener_at, listening_ports};
 pub use memory::release_freed;
 pub use name::host_name;
 pub use own_program::own_program;
-pub use pipes::{Partner, PartnerPipes, PipeCommand, PipeOutput, PipeStream, Pipes};
+pub use pipes::{PartnerPipes, PipeCommand, PipeOutput, PipeStream, PipedProgram, Pipes};
 pub use presence::Presence;
 pub use processes::{
     Ancestor, Ancestry, Family, Leftover, Orphans, ProcessTag, Root, SUPERVISOR_ARGUMENT,
     SessionMark, Strays, TERMINAL_MARK, cwd_of, descendants, foreground_agent, kill_marked,
-    kill_session, kill_tree, let_orphans_go, orphans_ended, session_members,
+    kill_session, kill_tree, let_orphans_go, session_members, wait_for_processes_naming,
 };
 pub use program::{
     MAX_CHUNK, Program, ProgramCommand, ProgramControl, ProgramEnd, ProgramStream, WriteError,

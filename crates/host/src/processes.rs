@@ -19,7 +19,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 pub use ancestry::{Ancestor, Ancestry, SUPERVISOR_ARGUMENT};
 pub use family::{Family, Leftover, Root, TERMINAL_MARK};
 pub use foreground::foreground_agent;
-pub use mentioned::orphans_ended;
+pub use mentioned::wait_for_processes_naming;
 pub(crate) use orphans::start_child;
 pub use orphans::{Orphans, let_orphans_go};
 pub use process_tag::{ProcessTag, SessionMark, kill_marked};

@@ -156,11 +156,11 @@ pub enum Event {
         /// Which thread.
         id: ThreadId,
     },
-    /// A conversation was put away or taken out again.
+    /// A thread was archived or restored.
     ThreadArchived {
         /// Which thread.
         id: ThreadId,
-        /// Whether it is put away now.
+        /// Whether it is archived now.
         is_archived: bool,
     },
     /// A conversation is gone.

@@ -194,7 +194,7 @@ pub struct Review {
     pub differences: Differences,
     /// Where it stands.
     pub status: ReviewStatus,
-    /// What was said.
+    /// Text of the comment.
     pub comments: Vec<ReviewComment>,
     /// The plan, if it is about one and not about changes.
     pub plan: Option<Box<ReviewedPlan>>,
@@ -257,7 +257,7 @@ pub struct Handoff {
     pub id: HandoffId,
     /// Whose work it is.
     pub from: WorkPlace,
-    /// Who takes over, if that was said.
+    /// Session that takes over, if named.
     pub to: Option<SessionId>,
     /// The snapshot to go on from.
     pub checkpoint: Option<CheckpointId>,

@@ -11,7 +11,7 @@ pub struct Choice {
     pub provider: String,
     /// The model's name there.
     pub model: String,
-    /// How hard it shall think, if that was chosen.
+    /// Reasoning effort, if chosen.
     pub reasoning: Option<String>,
 }
 
@@ -154,7 +154,7 @@ pub struct Thread {
     pub root: PathBuf,
     /// Whether it is kept in memory only.
     pub ephemeral: bool,
-    /// Whether it was put away.
+    /// Whether it was archived.
     pub archived: bool,
     /// Its own mode; without one it has the world's.
     pub mode: Option<Mode>,

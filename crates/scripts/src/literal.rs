@@ -16,12 +16,12 @@ pub(crate) struct Reader<'a> {
 
 /// What is wrong, and where: the number of a byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct LiteralError {
     pub(crate) at: usize,
     pub(crate) message: &'static str,
 }
 
-type Read<T> = Result<T, Wrong>;
+type Read<T> = Result<T, LiteralError>;
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str) -> Reader<'a> {
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
     }
 
     fn wrong<T>(&self, message: &'static str) -> Read<T> {
-        Err(Wrong { at: self.at, message })
+        Err(LiteralError { at: self.at, message })
     }
 
     /// Goes past white space and comments.
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
                     return self.wrong("the text does not end on its line");
                 }
                 Some(c) => text.push(c),
-                None => return Err(Wrong { at: begin, message: "the text does not end" }),
+                None => return Err(LiteralError { at: begin, message: "the text does not end" }),
             }
         }
     }

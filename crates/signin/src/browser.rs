@@ -18,14 +18,14 @@ const LONGEST_CODE: usize = 4096;
 
 /// What only we know of a login, until it is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub struct LoginSecrets {
     /// What proves that a code is ours.
     pub verifier: Secret,
     /// What tells our answer from others.
     pub state: Secret,
 }
 
-impl Proof {
+impl LoginSecrets {
     /// From random bytes.
     pub fn new(verifier: [u8; RANDOM], state: [u8; RANDOM]) -> Self {
         Self {
@@ -46,7 +46,7 @@ pub fn authorize_url(
     client_id: &str,
     scope: &str,
     redirect: &str,
-    proof: &Proof,
+    proof: &LoginSecrets,
 ) -> Url {
     let mut url = endpoint.clone();
     url.query_pairs_mut()
@@ -62,7 +62,7 @@ pub fn authorize_url(
 
 /// What a visitor of our port brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Visitor {
+pub enum BrowserRequest {
     /// A code of our own login.
     Code(Secret),
     /// The issuer's refusal of our own login.
@@ -80,13 +80,13 @@ pub fn judge(
     query: &str,
     wanted: &str,
     issuer: &Url,
-    proof: &Proof,
-) -> Visitor {
+    proof: &LoginSecrets,
+) -> BrowserRequest {
     if path != wanted {
-        return Visitor::Elsewhere;
+        return BrowserRequest::Elsewhere;
     }
     if method != "GET" {
-        return Visitor::Stranger("only GET is answered here");
+        return BrowserRequest::Stranger("only GET is answered here");
     }
     let pairs: Vec<(String, String)> =
         form_urlencoded::parse(query.as_bytes()).into_owned().collect();
@@ -97,25 +97,25 @@ pub fn judge(
     };
     let names = ["state", "code", "error", "iss"];
     if names.iter().any(|name| one(name).1) {
-        return Visitor::Stranger("the answer says the same thing twice");
+        return BrowserRequest::Stranger("the answer says the same thing twice");
     }
     if one("state").0 != Some(proof.state.expose()) {
-        return Visitor::Stranger(
+        return BrowserRequest::Stranger(
             "the state does not match: this answer is not of the sign-in that waits here",
         );
     }
     let is_other = |text: &str| text.trim_end_matches('/') != issuer.as_str().trim_end_matches('/');
     if one("iss").0.is_some_and(is_other) {
-        return Visitor::Stranger("the answer is another issuer's");
+        return BrowserRequest::Stranger("the answer is another issuer's");
     }
     if let Some(error) = one("error").0 {
         let sent = [proof.state.expose()];
         let description = one("error_description").0.map(|words| quote::words(words, &sent));
-        return Visitor::Refused(Refusal { code: quote::words(error, &sent), description });
+        return BrowserRequest::Refused(Refusal { code: quote::words(error, &sent), description });
     }
     match one("code").0 {
-        Some(code) if code.len() <= LONGEST_CODE => Visitor::Code(Secret::new(code)),
-        _ => Visitor::Stranger("the answer has no code"),
+        Some(code) if code.len() <= LONGEST_CODE => BrowserRequest::Code(Secret::new(code)),
+        _ => BrowserRequest::Stranger("the answer has no code"),
     }
 }
 
@@ -125,15 +125,15 @@ mod tests {
 
     use super::*;
 
-    fn proof() -> Proof {
-        Proof::new([1; RANDOM], [2; RANDOM])
+    fn proof() -> LoginSecrets {
+        LoginSecrets::new([1; RANDOM], [2; RANDOM])
     }
 
     fn issuer() -> Url {
         Url::parse("https://auth.example.com").unwrap()
     }
 
-    fn visit(method: &str, target: &str) -> Visitor {
+    fn visit(method: &str, target: &str) -> BrowserRequest {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         judge(method, path, query, "/cb", &issuer(), &proof())
     }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn the_challenge_is_that_of_rfc_7636() {
         let verifier = Secret::new("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
-        let proof = Proof { verifier, ..proof() };
+        let proof = LoginSecrets { verifier, ..proof() };
         assert_eq!(proof.challenge(), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }
 
@@ -163,14 +163,16 @@ mod tests {
         let state = proof().state;
         let state = state.expose();
         let good = visit("GET", &format!("/cb?code=c%201&state={state}"));
-        assert_eq!(good, Visitor::Code(Secret::new("c 1")));
+        assert_eq!(good, BrowserRequest::Code(Secret::new("c 1")));
         let issued = format!("/cb?code=c&state={state}&iss=https%3A%2F%2Fauth.example.com%2F");
-        assert!(matches!(visit("GET", &issued), Visitor::Code(_)));
-        assert_eq!(visit("GET", "/favicon.ico"), Visitor::Elsewhere);
-        assert_eq!(visit("GET", "/cb/x?code=c"), Visitor::Elsewhere);
+        assert!(matches!(visit("GET", &issued), BrowserRequest::Code(_)));
+        assert_eq!(visit("GET", "/favicon.ico"), BrowserRequest::Elsewhere);
+        assert_eq!(visit("GET", "/cb/x?code=c"), BrowserRequest::Elsewhere);
         let denied =
             visit("GET", &format!("/cb?error=access_denied&error_description=no&state={state}"));
-        assert!(matches!(denied, Visitor::Refused(refusal) if refusal.code == "access_denied"));
+        assert!(
+            matches!(denied, BrowserRequest::Refused(refusal) if refusal.code == "access_denied")
+        );
         for bad in [
             "/cb".to_owned(),
             "/cb?code=c".to_owned(),
@@ -183,17 +185,17 @@ mod tests {
             format!("/cb?code=c&state={state}&iss=https%3A%2F%2Fevil.example"),
             format!("/cb?code={}&state={state}", "c".repeat(LONGEST_CODE + 1)),
         ] {
-            assert!(matches!(visit("GET", &bad), Visitor::Stranger(_)), "{bad}");
+            assert!(matches!(visit("GET", &bad), BrowserRequest::Stranger(_)), "{bad}");
         }
         let posted = visit("POST", &format!("/cb?code=c&state={state}"));
-        assert!(matches!(posted, Visitor::Stranger(_)));
+        assert!(matches!(posted, BrowserRequest::Stranger(_)));
     }
 
     proptest! {
         #[test]
         fn no_query_without_the_state_is_let_in(query in ".{0,100}") {
             let visitor = judge("GET", "/cb", &query, "/cb", &issuer(), &proof());
-            prop_assert!(matches!(visitor, Visitor::Stranger(_)));
+            prop_assert!(matches!(visitor, BrowserRequest::Stranger(_)));
         }
     }
 }

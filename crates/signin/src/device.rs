@@ -208,7 +208,7 @@ pub struct Questions {
 
 /// What follows from an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next<T> {
+pub enum PollOutcome<T> {
     /// Ask again after a wait.
     Wait,
     /// It is over, well.
@@ -254,29 +254,29 @@ impl Questions {
     }
 
     /// Takes an answer.
-    pub fn take<T>(&mut self, answer: Answer<T>) -> Next<T> {
+    pub fn take<T>(&mut self, answer: Answer<T>) -> PollOutcome<T> {
         if !matches!(answer, Answer::Away(_)) {
             self.misses = 0;
         }
         match answer {
-            Answer::Given(given) => Next::Done(given),
-            Answer::Pending => Next::Wait,
+            Answer::Given(given) => PollOutcome::Done(given),
+            Answer::Pending => PollOutcome::Wait,
             Answer::SlowDown => self.slow_down(),
-            Answer::Denied => Next::FlowEnd(FlowEnd::Denied),
-            Answer::Expired => Next::FlowEnd(FlowEnd::Expired),
-            Answer::Refused(refusal) => Next::FlowEnd(FlowEnd::Refused(refusal.words())),
-            Answer::Wrong(why) => Next::FlowEnd(FlowEnd::Wrong(why)),
+            Answer::Denied => PollOutcome::FlowEnd(FlowEnd::Denied),
+            Answer::Expired => PollOutcome::FlowEnd(FlowEnd::Expired),
+            Answer::Refused(refusal) => PollOutcome::FlowEnd(FlowEnd::Refused(refusal.words())),
+            Answer::Wrong(why) => PollOutcome::FlowEnd(FlowEnd::Wrong(why)),
             Answer::Away(_) if self.misses < MISSES => {
                 self.misses += 1;
                 self.slow_down()
             }
-            Answer::Away(why) => Next::FlowEnd(FlowEnd::Away(why)),
+            Answer::Away(why) => PollOutcome::FlowEnd(FlowEnd::Away(why)),
         }
     }
 
-    fn slow_down<T>(&mut self) -> Next<T> {
+    fn slow_down<T>(&mut self) -> PollOutcome<T> {
         self.interval = (self.interval + SLOW_DOWN).min(LONGEST_INTERVAL);
-        Next::Wait
+        PollOutcome::Wait
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
         let mut questions = Questions::new(&code(0, 900), 0);
         assert_eq!(seconds(&questions), 5);
         for want in [10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 60] {
-            assert_eq!(questions.take(Answer::<()>::SlowDown), Next::Wait);
+            assert_eq!(questions.take(Answer::<()>::SlowDown), PollOutcome::Wait);
             assert_eq!(seconds(&questions), want);
         }
         assert_eq!(seconds(&Questions::new(&code(1, 900), 0)), 1);
@@ -322,13 +322,13 @@ mod tests {
         let mut questions = Questions::new(&code(5, 900), 0);
         let away = || Answer::<()>::Away("502".into());
         for _ in 0..MISSES {
-            assert_eq!(questions.take(away()), Next::Wait);
+            assert_eq!(questions.take(away()), PollOutcome::Wait);
         }
-        assert_eq!(questions.take(Answer::<()>::Pending), Next::Wait);
+        assert_eq!(questions.take(Answer::<()>::Pending), PollOutcome::Wait);
         for _ in 0..MISSES {
-            assert_eq!(questions.take(away()), Next::Wait);
+            assert_eq!(questions.take(away()), PollOutcome::Wait);
         }
-        assert_eq!(questions.take(away()), Next::FlowEnd(FlowEnd::Away("502".into())));
+        assert_eq!(questions.take(away()), PollOutcome::FlowEnd(FlowEnd::Away("502".into())));
     }
 
     #[test]

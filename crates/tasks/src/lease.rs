@@ -17,7 +17,7 @@ pub struct Lease {
 
 /// What becomes of a task whose lease is not confirmed any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unconfirmed {
+pub enum LeaseLoss {
     /// It is stopped, for another may begin it.
     Stop,
     /// It goes on, for no other will.
@@ -45,11 +45,11 @@ impl Lease {
     /// What the node does with its task; none while the lease holds. Either way nothing is reported until the
     /// records can be read again, and then the record decides.
     #[must_use]
-    pub fn on_time(&self, task: &Task, now: Duration) -> Option<Unconfirmed> {
+    pub fn on_time(&self, task: &Task, now: Duration) -> Option<LeaseLoss> {
         match self.holds(now) {
             true => None,
-            false if may_move(task) => Some(Unconfirmed::Stop),
-            false => Some(Unconfirmed::GoOn),
+            false if may_move(task) => Some(LeaseLoss::Stop),
+            false => Some(LeaseLoss::GoOn),
         }
     }
 }
@@ -78,10 +78,10 @@ mod tests {
         moves.retry.on_lost = true;
         moves.retry.max = 1;
         assert_eq!(lease.on_time(&moves, soon), None);
-        assert_eq!(lease.on_time(&moves, late), Some(Unconfirmed::Stop));
+        assert_eq!(lease.on_time(&moves, late), Some(LeaseLoss::Stop));
         let stays = claimed(&task());
-        assert_eq!(lease.on_time(&stays, late), Some(Unconfirmed::GoOn));
+        assert_eq!(lease.on_time(&stays, late), Some(LeaseLoss::GoOn));
         moves.attempt_count = 2;
-        assert_eq!(lease.on_time(&moves, late), Some(Unconfirmed::GoOn));
+        assert_eq!(lease.on_time(&moves, late), Some(LeaseLoss::GoOn));
     }
 }

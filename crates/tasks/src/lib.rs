@@ -15,4 +15,4 @@ pub mod rules;
 
 pub use backend::{Message, Queue, Records, SetError};
 pub use identity::{Submitter, lane, task_id};
-pub use lease::{Lease, Unconfirmed};
+pub use lease::{Lease, LeaseLoss};

@@ -4,14 +4,14 @@
 use rookery_model::{Cancel, Task, TaskId, TaskResult, Timestamp};
 
 use crate::backend::{Message, Queue, Records, SetError};
-use crate::rules::{self, Cancelling, Delivery, Ending, Then};
+use crate::rules::{self, Cancelling, Delivery, Ending, MessageOutcome};
 
 /// How often a set is repeated whose answer was lost.
 const TRIES: usize = 3;
 
 /// What came of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum TakeOutcome {
     /// Nothing for this node.
     Nothing,
     /// The node holds the task now, and prepares it.
@@ -119,7 +119,7 @@ pub async fn take<E, R, Q>(
     message: Message,
     node: &str,
     now: Timestamp,
-) -> Result<Taken, E>
+) -> Result<TakeOutcome, E>
 where
     E: Send,
     R: Records<Error = E>,
@@ -128,19 +128,19 @@ where
     let (mut tries, mut claimed) = (Tries(0), None);
     loop {
         let Some(task) = records.read(message.task).await? else {
-            settle(queue, message, Then::Ack).await;
-            return Ok(Taken::Nothing);
+            settle(queue, message, MessageOutcome::Ack).await;
+            return Ok(TakeOutcome::Nothing);
         };
         let (next, then) = match rules::deliver(&task, message.number, node, now) {
             Delivery::Drop => {
-                settle(queue, message, Then::Ack).await;
-                return Ok(Taken::Nothing);
+                settle(queue, message, MessageOutcome::Ack).await;
+                return Ok(TakeOutcome::Nothing);
             }
             // The answer to our own claim was lost, or we held it before.
             Delivery::Mine if claimed == Some(task.epoch) => {
-                return Ok(Taken::Claimed(task.into()));
+                return Ok(TakeOutcome::Claimed(task.into()));
             }
-            Delivery::Mine => return Ok(Taken::Mine(task.into())),
+            Delivery::Mine => return Ok(TakeOutcome::Mine(task.into())),
             Delivery::Take(next) => (next, None),
             Delivery::Lose(next, then) => (next, Some(then)),
         };
@@ -148,10 +148,10 @@ where
             claimed = Some(next.epoch);
         }
         match (records.set(*next).await, then) {
-            (Ok(set), None) => return Ok(Taken::Claimed(set.into())),
+            (Ok(set), None) => return Ok(TakeOutcome::Claimed(set.into())),
             (Ok(set), Some(then)) => {
                 settle(queue, message, then).await;
-                return Ok(Taken::Lost(set.into()));
+                return Ok(TakeOutcome::Lost(set.into()));
             }
             (Err(error), _) => tries.after(error)?,
         }
@@ -191,8 +191,8 @@ where
     }
 }
 
-/// Says how an attempt ended, and then what becomes of its message. None if it is in other hands: then
-/// nothing is said of it.
+/// Records the end of an attempt, then acknowledges or requeues its message. None if another node owns the task;
+/// nothing is recorded then.
 ///
 /// # Errors
 /// What the records say. Repeat it then.
@@ -258,7 +258,7 @@ where
 {
     leave(records, queue, message, |task| {
         let next = rules::release(task, node, epoch, now).ok()?;
-        Some((next, Then::Again(std::time::Duration::ZERO)))
+        Some((next, MessageOutcome::Again(std::time::Duration::ZERO)))
     })
     .await
 }
@@ -268,14 +268,14 @@ async fn leave<E, R, Q>(
     records: &R,
     queue: &Q,
     message: Message,
-    change: impl Fn(&Task) -> Option<(Task, Then)> + Send + Sync,
+    change: impl Fn(&Task) -> Option<(Task, MessageOutcome)> + Send + Sync,
 ) -> Result<Option<Task>, E>
 where
     E: Send,
     R: Records<Error = E>,
     Q: Queue<Error = E>,
 {
-    let (mut tries, mut tried) = (Tries(0), None::<(Task, Then)>);
+    let (mut tries, mut tried) = (Tries(0), None::<(Task, MessageOutcome)>);
     loop {
         let Some(task) = records.read(message.task).await? else { return Ok(None) };
         let Some((next, then)) = change(&task) else {
@@ -348,10 +348,10 @@ where
 
 /// What becomes of a message. One whose answer is lost comes again and is dropped then, so that is no
 /// failure.
-async fn settle<Q: Queue>(queue: &Q, message: Message, then: Then) {
+async fn settle<Q: Queue>(queue: &Q, message: Message, then: MessageOutcome) {
     let _ = match then {
-        Then::Ack => queue.ack(message).await,
-        Then::Again(after) => queue.nak(message, after).await,
+        MessageOutcome::Ack => queue.ack(message).await,
+        MessageOutcome::Again(after) => queue.nak(message, after).await,
     };
 }
 

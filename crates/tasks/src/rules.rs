@@ -15,7 +15,7 @@ const NODE_LOST: &str = "node_lost";
 
 /// What becomes of the message once the record is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum MessageOutcome {
     /// It is done with.
     Ack,
     /// It comes again after this long.
@@ -32,7 +32,7 @@ pub enum Delivery {
     /// Set this, and the node holds the task.
     Take(Box<Task>),
     /// The node that ran it is lost: set this, and then that.
-    Lose(Box<Task>, Then),
+    Lose(Box<Task>, MessageOutcome),
 }
 
 /// How an attempt ended.
@@ -168,7 +168,7 @@ pub fn finish(
     epoch: u64,
     ending: Ending,
     now: Timestamp,
-) -> Result<(Task, Then), Fenced> {
+) -> Result<(Task, MessageOutcome), Fenced> {
     if !holds(task, node, epoch) {
         return Err(Fenced);
     }
@@ -186,7 +186,7 @@ pub fn finish(
         Ending::Failed(_) if next.retry.on_failed && has_attempts_left(&next) => {
             close_attempt(&mut next, Fate::Failed, now);
             next.state = TaskState::Queued;
-            let then = Then::Again(next.retry.backoff);
+            let then = MessageOutcome::Again(next.retry.backoff);
             return Ok((next, then));
         }
         Ending::Failed(result) => {
@@ -194,12 +194,12 @@ pub fn finish(
             end(&mut next, TaskState::Failed, Some(result), now);
         }
     }
-    Ok((next, Then::Ack))
+    Ok((next, MessageOutcome::Ack))
 }
 
 /// The node that ran it is lost, so that it may have had its effect.
 #[must_use]
-pub fn lose(task: &Task, failure: TaskResult, now: Timestamp) -> (Task, Then) {
+pub fn lose(task: &Task, failure: TaskResult, now: Timestamp) -> (Task, MessageOutcome) {
     let mut next = task.clone();
     close_attempt(&mut next, Fate::Unknown, now);
     next.maybe_twice = true;
@@ -207,7 +207,7 @@ pub fn lose(task: &Task, failure: TaskResult, now: Timestamp) -> (Task, Then) {
         end(&mut next, TaskState::Cancelled, None, now);
     } else if may_move(&next) {
         next.state = TaskState::Queued;
-        let then = Then::Again(next.retry.backoff);
+        let then = MessageOutcome::Again(next.retry.backoff);
         return (next, then);
     } else {
         let mut failure = failure;
@@ -220,7 +220,7 @@ pub fn lose(task: &Task, failure: TaskResult, now: Timestamp) -> (Task, Then) {
         }
         end(&mut next, state, Some(failure), now);
     }
-    (next, Then::Ack)
+    (next, MessageOutcome::Ack)
 }
 
 /// The node gives back what it only prepared.

@@ -24,7 +24,7 @@ pub enum MessageKind {
     FinalAnswer,
 }
 
-/// Something that a member is told.
+/// Message to a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its name.
@@ -60,7 +60,7 @@ pub struct Letter {
     pub to: MemberId,
     /// The messages.
     pub ids: Vec<String>,
-    /// What the turn is told, which is also what its item says.
+    /// The text that the turn receives, which is also what its item says.
     pub text: String,
 }
 

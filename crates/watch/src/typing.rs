@@ -80,7 +80,7 @@ pub async fn apply(
 /// # Errors
 /// If it is gone already.
 pub async fn kill(session: &TerminalHandle) -> Result<()> {
-    session.kill(StrayAction::Name).await.map(drop).map_err(|error| match error.kind() {
+    session.kill(StrayAction::Report).await.map(drop).map_err(|error| match error.kind() {
         // Killed and reaped before: what the kernel would say if it were asked again.
         ErrorKind::Closed => Error::failed(std::io::Error::from(Errno::SRCH).to_string()),
         _ => error,

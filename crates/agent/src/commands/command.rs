@@ -7,7 +7,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::front_matter::{self, Includes};
-use super::include::{Include, IncludeKind, What};
+use super::include::{Include, IncludeKind, IncludeTarget};
 use super::template::Template;
 use super::{CommandInfo, Source};
 use crate::front_matter::split;
@@ -182,7 +182,7 @@ fn includes(listed: Includes) -> Result<Vec<Include>, String> {
         all.push(include(
             file.id,
             &file.path,
-            What::File { path: file.path.clone().into(), is_optional: file.optional },
+            IncludeTarget::File { path: file.path.clone().into(), is_optional: file.optional },
         )?);
     }
     for shell in shell {
@@ -191,11 +191,15 @@ fn includes(listed: Includes) -> Result<Vec<Include>, String> {
         }
         let timeout = shell.timeout_seconds.map(|s| Duration::from_secs(s).min(LONGEST_SHELL));
         let command = shell.command.clone();
-        all.push(include(shell.id, &shell.command, What::Shell { command, timeout })?);
+        all.push(include(shell.id, &shell.command, IncludeTarget::Shell { command, timeout })?);
     }
     for page in urls {
         let url = address(&page.url)?;
-        all.push(include(page.id, &page.url, What::Url { url, is_optional: page.optional })?);
+        all.push(include(
+            page.id,
+            &page.url,
+            IncludeTarget::Url { url, is_optional: page.optional },
+        )?);
     }
     let mut seen = HashSet::new();
     match all.iter().find(|one| !seen.insert((one.kind(), &one.id))) {
@@ -206,7 +210,7 @@ fn includes(listed: Includes) -> Result<Vec<Include>, String> {
     }
 }
 
-fn include(id: Option<String>, text: &str, what: What) -> Result<Include, String> {
+fn include(id: Option<String>, text: &str, what: IncludeTarget) -> Result<Include, String> {
     if text.trim().is_empty() || text.contains('\0') {
         return Err("an include is empty or has a zero byte".into());
     }

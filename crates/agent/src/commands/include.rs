@@ -94,12 +94,12 @@ impl IncludeKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Include {
     pub(super) id: String,
-    pub(super) what: What,
+    pub(super) what: IncludeTarget,
 }
 
 /// What is included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum IncludeTarget {
     File { path: PathBuf, is_optional: bool },
     Shell { command: String, timeout: Option<Duration> },
     Url { url: Url, is_optional: bool },
@@ -108,18 +108,18 @@ pub(super) enum What {
 impl Include {
     pub(super) fn kind(&self) -> IncludeKind {
         match self.what {
-            What::File { .. } => IncludeKind::Files,
-            What::Shell { .. } => IncludeKind::Shell,
-            What::Url { .. } => IncludeKind::Urls,
+            IncludeTarget::File { .. } => IncludeKind::Files,
+            IncludeTarget::Shell { .. } => IncludeKind::Shell,
+            IncludeTarget::Url { .. } => IncludeKind::Urls,
         }
     }
 
     /// What error messages call it.
     fn title(&self) -> String {
         match &self.what {
-            What::File { path, .. } => format!("file include \"{}\"", path.display()),
-            What::Shell { .. } => format!("shell include \"{}\"", self.id),
-            What::Url { url, .. } => format!("url include \"{url}\""),
+            IncludeTarget::File { path, .. } => format!("file include \"{}\"", path.display()),
+            IncludeTarget::Shell { .. } => format!("shell include \"{}\"", self.id),
+            IncludeTarget::Url { url, .. } => format!("url include \"{url}\""),
         }
     }
 
@@ -139,16 +139,16 @@ impl Include {
     ) -> Result<Option<Block>, CommandError> {
         let id = block_id(name, self.kind(), &self.id);
         let had = match &self.what {
-            What::File { path, is_optional } => self
+            IncludeTarget::File { path, is_optional } => self
                 .file(path, around)
                 .await
                 .map(Some)
                 .or_else(|error| forgive(error, *is_optional)),
-            What::Shell { command, timeout } => {
+            IncludeTarget::Shell { command, timeout } => {
                 let timeout = timeout.unwrap_or(around.settings.include_timeout);
                 self.shell(command, timeout, around).await.map(Some)
             }
-            What::Url { url, is_optional } => {
+            IncludeTarget::Url { url, is_optional } => {
                 self.url(url, around).await.map(Some).or_else(|error| forgive(error, *is_optional))
             }
         };

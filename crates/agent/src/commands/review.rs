@@ -81,7 +81,7 @@ impl Request {
         let place = match collected {
             Ok(()) => format!("The change is [context:{}].", id(name)),
             Err(reason) => format!(
-                "The change could not be collected ({reason}): say so, and review what the files show."
+                "The change could not be collected ({reason}): state this, and review the files instead."
             ),
         };
         let instructions = match self.instructions.as_str() {

@@ -14,11 +14,11 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rookery_host::http::Client;
-use rookery_host::{Partner, PipeCommand};
+use rookery_host::{PipeCommand, PipedProgram};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::complaints::{self, Complaint};
+use crate::complaints::{self, LastErrorLine};
 use crate::settings::McpServerSettings;
 
 /// How many pages a list of tools may have.
@@ -52,7 +52,7 @@ pub(super) struct Connection {
     service: RunningService<RoleClient, ServerListener>,
     /// Told when its tools changed.
     pub(super) changed: Arc<Notify>,
-    program: Option<(Partner, Complaint)>,
+    program: Option<(PipedProgram, LastErrorLine)>,
 }
 
 impl Connection {
@@ -81,8 +81,8 @@ impl Connection {
             env_remove: withheld.iter().map(Into::into).collect(),
             cwd: settings.cwd.clone(),
         };
-        let (program, pipes) = Partner::start(command).await?;
-        let complaint = Complaint::default();
+        let (program, pipes) = PipedProgram::start(command).await?;
+        let complaint = LastErrorLine::default();
         let listening = complaints::listen(name.to_owned(), pipes.stderr, Arc::clone(&complaint));
         tokio::spawn(listening);
         match ears.serve((pipes.stdout, pipes.stdin)).await {
@@ -131,7 +131,7 @@ pub(super) async fn tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, String> 
 }
 
 /// How a program ended, if it did.
-async fn lost(program: &Option<(Partner, Complaint)>) -> Option<String> {
+async fn lost(program: &Option<(PipedProgram, LastErrorLine)>) -> Option<String> {
     let (program, complaint) = program.as_ref()?;
     let code = timeout(END_LIMIT, program.wait()).await.ok()?;
     let end = match code {

@@ -144,7 +144,7 @@ pub(crate) struct WorktreeLand {
     /// Message of the merge commit or the squashed commit
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
-    /// Then remove the worktree and its branch
+    /// Remove the worktree and its branch afterwards
     #[arg(long)]
     pub(crate) remove: bool,
     /// Run the repository's hooks and filters where the branch is checked out

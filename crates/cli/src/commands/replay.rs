@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     args,
-    asciicast::{Broken, Drawing, Event, Header, PlainText, Reader, Size, What},
+    asciicast::{Broken, Drawing, EntryKind, Event, Header, PlainText, Reader, Size},
     attach::{self, Filter},
     commands::done,
     failure::{Failure, Outcome},
@@ -82,9 +82,9 @@ fn dump(header: &Header, mut recording: Recording, name: &str) -> Outcome {
     let end = loop {
         match recording.next() {
             Ok(Some(event)) => match event.what {
-                What::Output(text) => drop(screen.feed(text.as_bytes(), &NoTranscript, now)),
-                What::Resized(size) => drop(screen.resize(cells(size), &NoTranscript, now)),
-                What::Other => {}
+                EntryKind::Output(text) => drop(screen.feed(text.as_bytes(), &NoTranscript, now)),
+                EntryKind::Resized(size) => drop(screen.resize(cells(size), &NoTranscript, now)),
+                EntryKind::Other => {}
             },
             Ok(None) => break Ok(()),
             Err(broken) => break Err(is_broken(name, &broken)),
@@ -108,7 +108,7 @@ fn text(mut recording: Recording, name: &str) -> Outcome {
     let mut plain = PlainText::default();
     let end = loop {
         match recording.next() {
-            Ok(Some(Event { what: What::Output(text), .. })) => {
+            Ok(Some(Event { what: EntryKind::Output(text), .. })) => {
                 output::write(plain.push(&text).as_bytes())?;
             }
             Ok(Some(_)) => {}
@@ -156,8 +156,8 @@ async fn play(header: &Header, recording: Recording, name: &str, speed: Speed) -
         let show = async {
             sleep_until(due).await;
             match &event.what {
-                What::Output(text) => screen.show(text).await,
-                What::Resized(_) | What::Other => Ok(()),
+                EntryKind::Output(text) => screen.show(text).await,
+                EntryKind::Resized(_) | EntryKind::Other => Ok(()),
             }
         };
         tokio::select! {

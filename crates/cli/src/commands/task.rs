@@ -156,7 +156,7 @@ async fn logs(client: &Client, args: args::TaskLogsArgs) -> Outcome {
             TaskNews::Ended { task } => return ended(&task),
         }
     }
-    let hint = "the task goes on if it runs in a terminal; see `rookery task ls`";
+    let hint = "the task keeps running if it runs in a terminal; see `rookery task ls`";
     Err(Failure::new("the daemon stopped").hint(hint))
 }
 

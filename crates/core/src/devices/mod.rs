@@ -205,8 +205,8 @@ impl Devices {
         Ok(revoked.len())
     }
 
-    /// How the server for devices was last turned on, as the words of whoever did that; none if it is off.
-    pub async fn kept_server(&self) -> Option<String> {
+    /// Stored options with which the web server was last started; none if it is off.
+    pub async fn web_server_setting(&self) -> Option<String> {
         let store = self.core.inner.store.clone();
         let read = move || store.kept(&ValueKey::Web).ok().flatten();
         crate::core::blocking(read).await.ok().flatten()
@@ -216,7 +216,7 @@ impl Devices {
     ///
     /// # Errors
     /// If it cannot be written down.
-    pub async fn keep_server(&self, value: Option<String>) -> Result<()> {
+    pub async fn set_web_server_setting(&self, value: Option<String>) -> Result<()> {
         self.core
             .transact_durably(|tx| {
                 tx.save(Change::KeptSet { what: ValueKey::Web, value });

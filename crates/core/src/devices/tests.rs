@@ -32,11 +32,11 @@ async fn devices_outlive_the_daemon_and_codes_do_not() {
     let (device, credential) = paired(&core, " Ada's phone ").await;
     assert_eq!(device.name, "Ada's phone");
     let open = core.devices().pair(ViewerRights::Look, None, Reach::Anywhere).unwrap();
-    core.devices().keep_server(Some("on".to_owned())).await.unwrap();
+    core.devices().set_web_server_setting(Some("on".to_owned())).await.unwrap();
     core.stop(StopKind::KeepTerminals).await.unwrap();
     let again = core_in(home.path()).await;
     assert_eq!(again.devices().find(&credential).unwrap().id, device.id);
-    assert_eq!(again.devices().kept_server().await.as_deref(), Some("on"));
+    assert_eq!(again.devices().web_server_setting().await.as_deref(), Some("on"));
     assert!(refused(&again, &open.code).await);
     assert!(!has(home.path(), credential.split_once('.').unwrap().1));
     again.devices().revoke(&device.id).await.unwrap();

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rookery_model::ThreadId;
 
 use super::observe::Windows;
-use super::sessions::Going;
+use super::sessions::RunningCommand;
 
 /// Work on files that is under way.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Room {
     /// Stretches of time in which tools may change files.
     pub(super) windows: Arc<Mutex<Windows>>,
     /// Commands that go on after their call.
-    pub(super) going: Mutex<Vec<Going>>,
+    pub(super) going: Mutex<Vec<RunningCommand>>,
     /// Directories whose work trees took too long, and since when.
     pub(super) slow: Mutex<HashMap<PathBuf, Instant>>,
 }

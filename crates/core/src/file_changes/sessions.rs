@@ -14,7 +14,7 @@ use crate::rooms::FileChanges;
 const COMMANDS: &[&str] = &["shell", "exec_command", "write_stdin", "unified_exec"];
 
 /// A command that still runs.
-pub(super) struct Going {
+pub(super) struct RunningCommand {
     thread: ThreadId,
     /// Its number among the thread's commands.
     session: u64,
@@ -69,17 +69,17 @@ impl FileChanges {
         }
         if let Some(session) = named.or(started).filter(|_| is_running) {
             let (thread, by) = (by.thread, began.unwrap_or(by));
-            self.keep_going(Going { thread, session, by, window });
+            self.keep_going(RunningCommand { thread, session, by, window });
         }
     }
 
-    fn take_going(&self, thread: ThreadId, session: u64) -> Option<Going> {
+    fn take_going(&self, thread: ThreadId, session: u64) -> Option<RunningCommand> {
         let mut going = self.core.inner.file_changes.going.lock();
         let place = going.iter().position(|it| it.thread == thread && it.session == session)?;
         Some(going.swap_remove(place))
     }
 
-    fn keep_going(&self, one: Going) {
+    fn keep_going(&self, one: RunningCommand) {
         let sessions = self.core.inner.agents.sessions();
         let mut going = self.core.inner.file_changes.going.lock();
         // Those that are over and were never looked at again are let go.
@@ -89,7 +89,7 @@ impl FileChanges {
 
     /// A turn ends: what its commands changed since they were last looked at is kept with them.
     pub(crate) async fn turn_ends(&self, thread: ThreadId) {
-        let of_thread: Vec<Going> = {
+        let of_thread: Vec<RunningCommand> = {
             let mut going = self.core.inner.file_changes.going.lock();
             let (mine, others) = going.drain(..).partition(|it| it.thread == thread);
             *going = others;

@@ -69,7 +69,7 @@ pub enum ThreadChange {
     Started(Box<Thread>, Status),
     /// It does something else.
     Status(Status),
-    /// It was put away.
+    /// It is hidden from lists until it is restored.
     Archived,
     /// It got another name, or lost its own.
     Renamed(Option<String>),

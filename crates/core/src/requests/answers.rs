@@ -68,7 +68,7 @@ impl Requests {
     }
 
     /// Waits until no other answer to this request is being recorded.
-    pub(crate) async fn take_turn(&self, id: RequestId) -> AnswerTurn<'_> {
+    pub(crate) async fn lock_answer(&self, id: RequestId) -> AnswerLock<'_> {
         loop {
             let mut other = {
                 let mut answering = self.core.inner.requests.answering.lock();
@@ -77,7 +77,7 @@ impl Requests {
                     None => {
                         let (over, waiting) = watch::channel(());
                         answering.insert(id, waiting);
-                        return AnswerTurn { core: &self.core, id, _over: over };
+                        return AnswerLock { core: &self.core, id, _over: over };
                     }
                 }
             };
@@ -88,13 +88,13 @@ impl Requests {
 }
 
 /// The right to record an answer to a request; one at a time has it.
-pub(crate) struct AnswerTurn<'a> {
+pub(crate) struct AnswerLock<'a> {
     core: &'a Core,
     id: RequestId,
     _over: watch::Sender<()>,
 }
 
-impl Drop for AnswerTurn<'_> {
+impl Drop for AnswerLock<'_> {
     fn drop(&mut self) {
         self.core.inner.requests.answering.lock().remove(&self.id);
     }

@@ -77,7 +77,7 @@ impl Requests {
     }
 
     /// The asker has this decision: from now on it stands.
-    pub fn took_decision(&self, id: RequestId) {
+    pub fn mark_acted_on(&self, id: RequestId) {
         self.core.adjust(|world| world.acted_on().insert(id));
     }
 }

@@ -31,7 +31,7 @@ impl Requests {
         by: &str,
     ) -> Result<usize> {
         self.core.refuse_agents()?;
-        let _turn = self.take_turn(id).await;
+        let _turn = self.lock_answer(id).await;
         let left = self.core.look().left_without(id, question)?;
         if left == 0 {
             // Those that were given before are added where it is settled.

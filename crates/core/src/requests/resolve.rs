@@ -36,7 +36,7 @@ impl Resolution {
         Resolution { answer: None, revises: false, shown: None }
     }
 
-    /// The same, also of what was decided before, as long as no program acted on that.
+    /// Also replaces an earlier decision that has not been used yet.
     #[must_use]
     pub fn or_revise(self) -> Resolution {
         Resolution { revises: true, ..self }
@@ -108,7 +108,7 @@ impl Requests {
                 self.answer_dialog(id, answer, by).await
             }
             Some(answer) => {
-                let _turn = self.take_turn(id).await;
+                let _turn = self.lock_answer(id).await;
                 // Nothing else is answered or settled from here on.
                 self.check_shown(id, shown.as_deref())?;
                 self.give_in_turn(id, answer, revises, by).await
@@ -151,7 +151,7 @@ impl Requests {
     }
 
     async fn put_off(&self, id: RequestId, revises: bool, by: &str) -> Result<Resolved> {
-        let _turn = self.take_turn(id).await;
+        let _turn = self.lock_answer(id).await;
         if let Some(resolved) = self.core.look().is_put_off(id, revises) {
             return Ok(resolved);
         }

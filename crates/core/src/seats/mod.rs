@@ -94,7 +94,7 @@ pub(crate) struct Room {
     /// Raised when the newest window shall come to the front.
     raises: watch::Sender<u64>,
     /// Pictures that the desk's window is asked for.
-    shots: shots::Shots,
+    shots: shots::PictureRequests,
     /// Texts that programs put on a clipboard, for the desk.
     clips: broadcast::Sender<(Clipboard, String)>,
     /// Held while the settings file is changed.
@@ -102,7 +102,7 @@ pub(crate) struct Room {
 }
 
 struct State {
-    /// What the window that the daemon imagines has in front of it.
+    /// What the virtual window of the daemon has in front of it.
     headless: Seat,
     /// What viewers have in front of them.
     seats: HashMap<ViewerId, Seat>,
@@ -283,7 +283,7 @@ impl Room {
             sizes: viewers::Sizes::default(),
             endings: Mutex::default(),
             raises: watch::Sender::new(0),
-            shots: shots::Shots::default(),
+            shots: shots::PictureRequests::default(),
             clips: broadcast::Sender::new(MAX_CLIPS),
             settings_writer: tokio::sync::Mutex::new(()),
         }

@@ -39,7 +39,7 @@ pub struct WindowPicture {
 
 /// Pictures that are on their way.
 #[derive(Default)]
-pub(super) struct Shots {
+pub(super) struct PictureRequests {
     asked: Mutex<Asked>,
     /// Raised when one is asked for.
     news: watch::Sender<u64>,
@@ -58,7 +58,7 @@ struct Shot {
     reply: oneshot::Sender<Result<WindowPicture, String>>,
 }
 
-impl Shots {
+impl PictureRequests {
     /// Nothing is awaited from a viewer any more.
     pub(super) fn forget(&self, viewer: ViewerId) {
         self.asked.lock().waiting.retain(|_, shot| shot.viewer != viewer);
@@ -66,7 +66,7 @@ impl Shots {
 }
 
 /// Takes a question back that is not waited for any more.
-struct Withdraws<'a>(&'a Shots, u64);
+struct Withdraws<'a>(&'a PictureRequests, u64);
 
 impl Drop for Withdraws<'_> {
     fn drop(&mut self) {

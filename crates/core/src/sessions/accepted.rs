@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rookery_host::git::worktree::{self, ReturnOutcome};
 use rookery_host::git::{Repository, snapshot};
-use rookery_host::orphans_ended;
+use rookery_host::wait_for_processes_naming;
 use rookery_model::{
     Accepted, AcceptedSession, AcceptedWork, Answer, Category, CheckpointId, Error, PlannedTree,
     Record, RecordKind, RequestId, Result, ReviewId, SessionId, Source, TerminalUuid,
@@ -253,7 +253,7 @@ async fn undo_tree(tree: &PlannedTree) -> Result<()> {
 /// Waits for the last daemon's programs to let go of a worktree.
 async fn ended_in(tree: &PlannedTree) -> Result<()> {
     let word = tree.path.to_string_lossy().into_owned();
-    match orphans_ended(&word, ORPHANS).await {
+    match wait_for_processes_naming(&word, ORPHANS).await {
         true => Ok(()),
         false => Err(Error::busy(format!("a program still works on {word}"))),
     }

@@ -142,7 +142,7 @@ fn only(mut agents: Vec<Session>, tree: &Path) -> Result<Session> {
     match agents.len() {
         0 => {
             let message = format!(
-                "no agent works in {shown}; start one there, or name the session that is told"
+                "no agent works in {shown}; start one there, or name the session that receives it"
             );
             Err(Error::new(ErrorKind::Conflict, message))
         }
@@ -150,7 +150,7 @@ fn only(mut agents: Vec<Session>, tree: &Path) -> Result<Session> {
         several => {
             let names = agents.iter().take(NAMED).map(|one| format!("{} ({})", one.title, one.id));
             let message = format!(
-                "{several} agents work in {shown}; name the one that is told: {}",
+                "{several} agents work in {shown}; name the one that receives it: {}",
                 names.collect::<Vec<_>>().join(", ")
             );
             Err(Error::new(ErrorKind::Conflict, message))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rookery_model::{LogStream, Task, TaskId, TaskLog, TaskResult, TaskState};
 use rookery_tasks::Message;
-use rookery_tasks::protocol::{self, Taken};
+use rookery_tasks::protocol::{self, TakeOutcome};
 use rookery_tasks::rules::Ending;
 use tokio_util::sync::CancellationToken;
 
@@ -48,8 +48,8 @@ impl Tasks {
     async fn attempt(&self, message: Message) {
         let taken = protocol::take(self, self, message, NODE, clock::wall()).await;
         let task = match taken {
-            Ok(Taken::Claimed(task)) => task,
-            Ok(Taken::Nothing | Taken::Mine(_) | Taken::Lost(_)) => return,
+            Ok(TakeOutcome::Claimed(task)) => task,
+            Ok(TakeOutcome::Nothing | TakeOutcome::Mine(_) | TakeOutcome::Lost(_)) => return,
             Err(error) => {
                 tracing::error!(%error, task = %message.task, "a task cannot be taken");
                 return;

@@ -264,7 +264,7 @@ impl Teams {
         }
         // It ended before this was noted, so its end released nothing. What it was sent last is an item all
         // the same, and is not sent again.
-        let said = threads.said_since(member.thread, before).await.unwrap_or_default();
+        let said = threads.user_texts_since(member.thread, before).await.unwrap_or_default();
         let text = secrets::hidden(text);
         let is_said = said.iter().any(|said| secrets::hidden(said) == text);
         live.change(|state| {

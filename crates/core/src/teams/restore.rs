@@ -79,7 +79,7 @@ impl Teams {
             let words = worded(team, message);
             let is_same = |one: &&Message| one.to == message.to && worded(team, one) == words;
             let first = team.mailbox.iter().find(is_same).map_or(message.at, |first| first.at);
-            let Ok(said) = self.core.threads().said_since(member.thread, first).await else {
+            let Ok(said) = self.core.threads().user_texts_since(member.thread, first).await else {
                 continue;
             };
             let times: usize =

@@ -250,7 +250,7 @@ impl Teams {
             return Ok(());
         }
         let message =
-            format!("a team has at most {most} teammates; max_teammates in the config says so");
+            format!("a team has at most {most} teammates; limited by max_teammates in the config");
         Err(Error::invalid("members", message))
     }
 

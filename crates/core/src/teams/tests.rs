@@ -331,7 +331,7 @@ async fn a_message_at_the_end_of_a_turn_is_sent_once_and_by_its_own_request() {
     }
     let after = until(&core, &team, |team| tasks(team).all(|it| it.delivered)).await;
     assert_eq!(tasks(&after).count(), 40);
-    let said = core.threads().said_since(thread, Timestamp::default()).await.unwrap();
+    let said = core.threads().user_texts_since(thread, Timestamp::default()).await.unwrap();
     assert_eq!(said.len(), 40, "each once");
 }
 
@@ -504,7 +504,7 @@ async fn teams_and_what_waits_survive_the_daemon() {
     let core = home.core().await;
     let after = until(&core, &team, |team| team.members[1].final_message.is_some()).await;
     assert_eq!(after.members[1].final_message.as_deref(), Some("at last"));
-    let said = core.threads().said_since(team.members[1].thread, Timestamp::default()).await;
+    let said = core.threads().user_texts_since(team.members[1].thread, Timestamp::default()).await;
     assert_eq!(said.unwrap().len(), 2, "each was said once");
     assert!(tasks(&after).all(|message| message.delivered));
     assert_eq!(after.members[2], team.members[2]);
@@ -532,7 +532,7 @@ async fn the_lead_hears_what_came_of_a_teammate_once_and_is_not_woken_for_it() {
     told.until_ended("lead").await;
     let now = until(&core, &team, |team| answers(team).iter().all(|answer| answer.2)).await;
     assert_eq!(answers(&now).len(), 2);
-    let said = core.threads().said_since(team.lead, Timestamp::default()).await.unwrap();
+    let said = core.threads().user_texts_since(team.lead, Timestamp::default()).await.unwrap();
     let both = format!("[Answer of teammate one]\nit is red\n\n[Answer of teammate two]\n{failed}");
     assert_eq!(said, ["what is new?".to_owned(), both]);
     // One that is interrupted has no answer.
@@ -557,7 +557,7 @@ async fn a_lead_at_work_hears_a_teammate_in_its_turn_and_what_it_missed_in_the_n
     core.requests().resolve(request, Answer::Approved { remember: false }, "test").await.unwrap();
     told.until_ended("lead").await;
     until(&core, &team, |team| answers(team) == [("member-1", "first", true)]).await;
-    let said = core.threads().said_since(team.lead, Timestamp::default()).await.unwrap();
+    let said = core.threads().user_texts_since(team.lead, Timestamp::default()).await.unwrap();
     assert_eq!(said, [asks.to_owned(), "[Answer of teammate one]\nfirst".to_owned()]);
     // Handed to a turn that is stopped before its model hears it.
     lead_says(&core, &team, HANG).await;
@@ -569,7 +569,7 @@ async fn a_lead_at_work_hears_a_teammate_in_its_turn_and_what_it_missed_in_the_n
     told.until_ended("lead").await;
     until(&core, &team, |team| answers(team).iter().all(|answer| answer.2)).await;
     // In the thread of the lead, so that its model hears it, and not twice.
-    let said = core.threads().said_since(team.lead, Timestamp::default()).await.unwrap();
+    let said = core.threads().user_texts_since(team.lead, Timestamp::default()).await.unwrap();
     let second = said.iter().filter(|text| *text == "[Answer of teammate one]\nsecond");
     assert_eq!(second.count(), 1, "{said:?}");
 }

@@ -78,9 +78,9 @@ struct Tap {
 
 /// Everyone who follows one terminal.
 #[derive(Default)]
-pub(crate) struct Taps(Vec<Tap>);
+pub(crate) struct Followers(Vec<Tap>);
 
-impl Taps {
+impl Followers {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -13,7 +13,7 @@ use crate::rooms::Terminals;
 impl Terminals {
     /// Ends a terminal and forgets it; returns when its child is gone.
     pub async fn close(&self, id: TerminalId) -> Result<()> {
-        self.close_with(id, StrayAction::Name).await.map(drop)
+        self.close_with(id, StrayAction::Report).await.map(drop)
     }
 
     /// The same, and says which processes that left the terminal's session live on. Those of a
@@ -45,7 +45,7 @@ impl Terminals {
     pub async fn close_soon(&self, id: TerminalId) -> Result<()> {
         self.core.check_use(id)?;
         self.core.sessions().ensure_saving()?;
-        let strays = self.strays_of(id, StrayAction::Name);
+        let strays = self.strays_of(id, StrayAction::Report);
         let forgotten = self.forget(id).await;
         if !matches!(&forgotten, Err(error) if error.kind() == ErrorKind::NotFound) {
             self.end_soon(id, strays);
@@ -64,7 +64,7 @@ impl Terminals {
 
     /// Ends the child of a terminal that is gone from the world.
     pub(crate) fn end_in_background(&self, id: TerminalId) {
-        self.end_soon(id, self.strays_of(id, StrayAction::Name));
+        self.end_soon(id, self.strays_of(id, StrayAction::Report));
     }
 
     fn end_soon(&self, id: TerminalId, strays: StrayAction) {

@@ -63,7 +63,7 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(500);
 /// How a terminal is looked at, by each who does.
 #[derive(Default)]
 pub(crate) struct Displays {
-    /// In the window that the daemon imagines.
+    /// In the virtual window of the daemon.
     headless: Display,
     viewers: HashMap<ViewerId, Display>,
 }

@@ -17,7 +17,7 @@ use rookery_term::{
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
-use super::attach::{Output, Taps};
+use super::attach::{Followers, Output};
 use super::blocks::RingBlocks;
 use super::display::{Display, Displays};
 use super::effects::Effects;
@@ -56,7 +56,7 @@ pub(crate) struct Engine {
     ring: Ring,
     screen: Screen,
     waiters: HashMap<WaitId, oneshot::Sender<WaitEnd>>,
-    taps: Taps,
+    taps: Followers,
     last_checkpoint: u64,
     /// The size changed, so bytes so far must not be replayed at the new one.
     checkpoint_due: bool,
@@ -140,7 +140,7 @@ impl Engine {
             ring,
             screen,
             waiters: HashMap::new(),
-            taps: Taps::default(),
+            taps: Followers::default(),
             last_checkpoint,
             checkpoint_due: false,
             sync_since: None,
@@ -398,7 +398,7 @@ impl Engine {
         (self.displays.of(seat), &self.screen)
     }
 
-    pub(crate) fn taps(&mut self) -> &mut Taps {
+    pub(crate) fn taps(&mut self) -> &mut Followers {
         &mut self.taps
     }
 

@@ -33,7 +33,7 @@ const READ_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrayAction {
     /// They live on and are named: a person may have started a server there on purpose.
-    Name,
+    Report,
     /// They end with the terminal.
     End,
 }
@@ -46,7 +46,7 @@ pub struct TerminalHandle {
     viewer: Option<ViewerId>,
 }
 
-/// From where a terminal is looked at: a viewer, or the window that the daemon imagines.
+/// From where a terminal is looked at: a viewer, or the virtual window of the daemon.
 pub(crate) type Seat = Option<ViewerId>;
 
 /// A wait that came true.
@@ -73,7 +73,7 @@ impl TerminalHandle {
     }
 
     /// The same as a viewer has it in front of it: scrolled, selected and typed into from there. Without
-    /// one it is the desk's, and without a desk that of the window that the daemon imagines.
+    /// one it is the desk's, and without a desk that of the virtual window.
     #[must_use]
     pub fn seen_by(&self, viewer: ViewerId) -> TerminalHandle {
         TerminalHandle { viewer: Some(viewer), ..self.clone() }

@@ -54,6 +54,6 @@ pub use recognise::AgentSeen;
 pub use request::OpenTerminal;
 pub(crate) use room::Room;
 use shard::Shards;
-use sweep::Sweeps;
+use sweep::PendingScans;
 pub use views::View;
 use views::Views;

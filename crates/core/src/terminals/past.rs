@@ -26,7 +26,7 @@ impl Terminals {
         match self.compare_mark().await {
             Ok(is_same) => is_same,
             Err(error) => {
-                tracing::warn!(%error, "it cannot be told whether this is the place of the last daemon");
+                tracing::warn!(%error, "cannot determine whether this is the place of the last daemon");
                 false
             }
         }
@@ -73,7 +73,7 @@ impl Terminals {
         match opened {
             Ok(Ok(opened)) => !opened,
             Ok(Err(error)) | Err(error) => {
-                tracing::warn!(%error, "it cannot be told whether a terminal was opened");
+                tracing::warn!(%error, "cannot determine whether a terminal was opened");
                 false
             }
         }

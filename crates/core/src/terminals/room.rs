@@ -8,7 +8,7 @@ use rookery_model::{Result, TerminalId};
 use tokio::sync::{broadcast, watch};
 
 use super::notices::Notices;
-use super::{AgentSeen, Live, Shards, Sweeps, Views};
+use super::{AgentSeen, Live, PendingScans, Shards, Views};
 use crate::clock::Clock;
 use crate::core::Inner;
 use crate::keeper_link::{KeeperLaunch, KeeperLink};
@@ -25,7 +25,7 @@ pub(crate) struct Room {
     /// Whether all that the last daemon had is known: its keeper answered, or ended since it held nothing.
     pub(super) is_past_known: OnceLock<bool>,
     pub(super) shards: Shards,
-    pub(super) sweeps: Sweeps,
+    pub(super) sweeps: PendingScans,
     /// Which terminals are shown in which.
     pub(super) views: Views,
     /// Agents that are started in terminals, and their ends.
@@ -44,7 +44,7 @@ impl Room {
             keeper: KeeperLink::new(keeper),
             is_past_known: OnceLock::new(),
             shards: Shards::start()?,
-            sweeps: Sweeps::default(),
+            sweeps: PendingScans::default(),
             views: Views::default(),
             agents_seen: broadcast::Sender::new(MAX_AGENTS_SEEN),
             roster: watch::Sender::new(0),

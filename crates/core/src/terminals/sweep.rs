@@ -17,7 +17,7 @@ const RELEASE_DELAY: Duration = Duration::from_secs(1);
 
 /// What waits for the next look.
 #[derive(Default)]
-pub(crate) struct Sweeps(Mutex<Waiting>);
+pub(crate) struct PendingScans(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {

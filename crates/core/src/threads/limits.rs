@@ -131,7 +131,7 @@ impl Runner {
         contents: &Contents,
     ) -> Option<Limit> {
         let most = set.unasked.max_calls.filter(|_| set.unasked.is_on)?;
-        let since = last_heard(world, self.live.id, contents);
+        let since = last_user_input(world, self.live.id, contents);
         let calls = contents.turns.iter().flat_map(|turn| &turn.calls);
         let count = calls.filter(|call| call.at > since).count() as u64;
         (count >= most).then_some(Limit::Calls(count))
@@ -197,7 +197,7 @@ fn is_yes(answer: rookery_model::Result<Answer>) -> bool {
 }
 
 /// When a person last said something in a thread.
-fn last_heard(world: &World, thread: ThreadId, contents: &Contents) -> Timestamp {
+fn last_user_input(world: &World, thread: ThreadId, contents: &Contents) -> Timestamp {
     let answered = last_answer(world, thread, |_, settled| {
         let is_answer = matches!(
             settled.answer,

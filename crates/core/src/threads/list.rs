@@ -18,7 +18,7 @@ pub struct ThreadQuery {
     pub after: Option<(Timestamp, ThreadId)>,
     /// Only those before this one, the nearest of them.
     pub before: Option<(Timestamp, ThreadId)>,
-    /// Those put away instead of the others.
+    /// Archived ones instead of the others.
     pub archived: bool,
     /// Only those that work in this directory.
     pub cwd: Option<PathBuf>,

@@ -13,13 +13,13 @@ use crate::world::draw;
 
 /// A worktree that is out.
 #[derive(Debug)]
-pub(crate) struct LentTree {
+pub(crate) struct TemporaryWorktree {
     tree: PlannedTree,
     /// The directory in it that stands for the one it was asked for.
     pub(crate) cwd: PathBuf,
 }
 
-impl LentTree {
+impl TemporaryWorktree {
     /// Its top.
     pub(crate) fn path(&self) -> &Path {
         &self.tree.path
@@ -46,7 +46,7 @@ impl Worktrees {
     ///
     /// # Errors
     /// If it cannot be made. Then nothing is left of it.
-    pub(crate) async fn lend(&self, place: &Path, name: &str) -> Result<LentTree> {
+    pub(crate) async fn lend(&self, place: &Path, name: &str) -> Result<TemporaryWorktree> {
         let dirs = self.core.inner.config.agent.runners.clone();
         let dirs = dirs.ok_or_else(|| Error::failed("this server keeps no worktrees"))?;
         let repo = discover(place).await?;
@@ -74,7 +74,7 @@ impl Worktrees {
         let cwd = created.path.join(&below);
         let (cwd, top) = (cwd.clone(), created.path);
         let cwd = crate::core::blocking(move || if cwd.is_dir() { cwd } else { top }).await?;
-        Ok(LentTree { tree, cwd })
+        Ok(TemporaryWorktree { tree, cwd })
     }
 
     /// Takes a worktree back whose work is over: it goes with its branch, unless something was left in it
@@ -82,7 +82,7 @@ impl Worktrees {
     ///
     /// # Errors
     /// If that cannot be found out. It is looked at again after a restart.
-    pub(crate) async fn take_back(&self, lent: &LentTree) -> Result<Option<KeptTree>> {
+    pub(crate) async fn take_back(&self, lent: &TemporaryWorktree) -> Result<Option<KeptTree>> {
         let (terminals, _) = self.at_work_in(lent.path());
         let kept = match terminals.is_empty() {
             true => worktree::give_back(&planned(&lent.tree)).await.map_err(worktree_error)?,

@@ -71,9 +71,9 @@ pub(crate) struct World {
     pub(crate) viewers: Table<ViewerId, Viewer>,
     /// The last number that was given to a viewer.
     pub(crate) last_viewer: ViewerId,
-    /// The viewer where the hands are.
+    /// The viewer that was used last.
     pub(crate) desk: Option<ViewerId>,
-    /// Whether the window that the daemon imagines has the keyboard; none as long as it was not said.
+    /// Focus of the virtual window; none until a client has set it.
     pub(crate) window_focus: Option<bool>,
     /// How panes are arranged.
     pub(crate) layouts: Table<ProjectId, Layout>,

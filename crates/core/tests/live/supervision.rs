@@ -184,7 +184,7 @@ async fn a_decision_that_was_taken_stands() {
         requests.resolve(id, resolution, "idx0").await.unwrap()
     };
     assert_eq!(decide(id, YES).await, Resolved::Now);
-    requests.took_decision(id);
+    requests.mark_acted_on(id);
     assert_eq!(decide(id, NO).await, Resolved::Late);
     assert_eq!(decide(id, YES).await, Resolved::Same);
     assert_eq!(requests.resolve(id, YES, "native").await.unwrap(), Resolved::Late);

@@ -15,14 +15,14 @@ use crate::config::WebConfig;
 
 /// What whoever turned the server on asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WebOptions {
     /// Where to listen; as the settings say if it is not named.
     pub(super) listen: Option<SocketAddr>,
     /// Whether any address may be served in plain text.
     pub(super) is_plain: bool,
 }
 
-impl Wanted {
+impl WebOptions {
     /// As a text that is kept.
     pub(super) fn write(self) -> String {
         json!({ "listen": self.listen.map(|at| at.to_string()), "plain": self.is_plain })
@@ -30,17 +30,19 @@ impl Wanted {
     }
 
     /// The same, with what is not said as it was before.
-    pub(super) fn like(self, before: Wanted) -> Wanted {
+    pub(super) fn like(self, before: WebOptions) -> WebOptions {
         match self.listen {
             Some(_) => self,
-            None => Wanted { listen: before.listen, is_plain: self.is_plain || before.is_plain },
+            None => {
+                WebOptions { listen: before.listen, is_plain: self.is_plain || before.is_plain }
+            }
         }
     }
 
-    pub(super) fn read(text: &str) -> Option<Wanted> {
+    pub(super) fn read(text: &str) -> Option<WebOptions> {
         let value: Value = serde_json::from_str(text).ok()?;
         let listen = value.get("listen").and_then(Value::as_str);
-        Some(Wanted {
+        Some(WebOptions {
             listen: listen.and_then(|text| text.parse().ok()),
             is_plain: value.get("plain").and_then(Value::as_bool).unwrap_or_default(),
         })
@@ -48,7 +50,7 @@ impl Wanted {
 }
 
 /// The address to be bound.
-pub(super) fn address(wanted: &Wanted, config: &WebConfig) -> Result<SocketAddr> {
+pub(super) fn address(wanted: &WebOptions, config: &WebConfig) -> Result<SocketAddr> {
     let address = match wanted.listen {
         Some(address) => address,
         None => config.listen.parse().map_err(|_| {
@@ -86,7 +88,7 @@ pub(super) struct Certificate {
 
 /// The certificate that the settings name; none if the server speaks plain text.
 pub(super) async fn certificate(
-    wanted: &Wanted,
+    wanted: &WebOptions,
     config: &WebConfig,
     address: SocketAddr,
 ) -> Result<Option<Certificate>> {
@@ -202,15 +204,15 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_kept() {
-        let wanted = Wanted { listen: "127.0.0.1:8000".parse().ok(), is_plain: true };
-        assert_eq!(Wanted::read(&wanted.write()), Some(wanted));
-        assert_eq!(Wanted::read("{}"), Some(Wanted::default()));
-        assert_eq!(Wanted::read("on"), None);
+        let wanted = WebOptions { listen: "127.0.0.1:8000".parse().ok(), is_plain: true };
+        assert_eq!(WebOptions::read(&wanted.write()), Some(wanted));
+        assert_eq!(WebOptions::read("{}"), Some(WebOptions::default()));
+        assert_eq!(WebOptions::read("on"), None);
     }
 
     #[test]
     fn what_is_not_said_is_as_it_was() {
-        let at = |text: &str, is_plain| Wanted { listen: text.parse().ok(), is_plain };
+        let at = |text: &str, is_plain| WebOptions { listen: text.parse().ok(), is_plain };
         let before = at("10.0.0.1:80", true);
         assert_eq!(at("", false).like(before), before);
         assert_eq!(at("", true).like(at("10.0.0.1:80", false)), before);
@@ -232,9 +234,9 @@ mod tests {
             ("192.168.1.5:7665", false),
             ("[::ffff:192.168.1.5]:7665", false),
         ] {
-            let wanted = Wanted { listen: listen.parse().ok(), is_plain: false };
+            let wanted = WebOptions { listen: listen.parse().ok(), is_plain: false };
             assert_eq!(address(&wanted, &config).is_ok(), is_fine, "{listen}");
-            let plain = Wanted { is_plain: true, ..wanted };
+            let plain = WebOptions { is_plain: true, ..wanted };
             assert!(address(&plain, &config).is_ok(), "{listen}");
         }
     }

@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{Config, WebConfig};
 use crate::homes::Homes;
 
-use listen::Wanted;
+use listen::WebOptions;
 use site::PageSite;
 use sockets::ShutdownSignal;
 
@@ -59,7 +59,7 @@ struct State {
 struct Running {
     address: SocketAddr,
     /// What it was turned on with.
-    wanted: Wanted,
+    wanted: WebOptions,
     config: WebConfig,
     ways: WebWays,
     /// Ended when it is turned off.
@@ -100,13 +100,13 @@ impl Web {
         // A daemon that was killed left its own.
         record::remove(&self.homes);
         let (core, _) = self.served.get()?;
-        let kept = core.devices().kept_server().await;
+        let kept = core.devices().web_server_setting().await;
         let config = self.config.lock().clone();
         if kept.is_none() && !config.enabled {
             return None;
         }
         let _turning = self.turning.lock().await;
-        let wanted = kept.and_then(|text| Wanted::read(&text)).unwrap_or_default();
+        let wanted = kept.and_then(|text| WebOptions::read(&text)).unwrap_or_default();
         let turned = self.turn_on(wanted, config).await;
         let problem = turned.err().map(|error| not_served(&error));
         self.state.lock().problem.clone_from(&problem);
@@ -129,12 +129,12 @@ impl Web {
     }
 
     /// Turns it on because it was asked for, and keeps that.
-    async fn turn_on_and_keep(&self, wanted: Wanted) -> Result<WebWays> {
+    async fn turn_on_and_keep(&self, wanted: WebOptions) -> Result<WebWays> {
         let _turning = self.turning.lock().await;
         let config = self.settings()?;
         let wanted = wanted.like(self.before().await);
         let (wanted, ways) = self.turn_on(wanted, config).await?;
-        self.core()?.0.devices().keep_server(Some(wanted.write())).await?;
+        self.core()?.0.devices().set_web_server_setting(Some(wanted.write())).await?;
         Ok(ways)
     }
 
@@ -143,13 +143,13 @@ impl Web {
     }
 
     /// What it was turned on with last; nothing if it was turned off since.
-    async fn before(&self) -> Wanted {
+    async fn before(&self) -> WebOptions {
         let running = self.state.lock().running.as_ref().map(|running| running.wanted);
         let Some((core, _)) = self.served.get().filter(|_| running.is_none()) else {
             return running.unwrap_or_default();
         };
-        let kept = core.devices().kept_server().await;
-        kept.and_then(|text| Wanted::read(&text)).unwrap_or_default()
+        let kept = core.devices().web_server_setting().await;
+        kept.and_then(|text| WebOptions::read(&text)).unwrap_or_default()
     }
 
     /// `[web]` as it is now.
@@ -164,7 +164,11 @@ impl Web {
 
     /// Serves it so, if it is not. Returns what it is turned on with, with the port that was found, so that pages
     /// find the next daemon at the same place.
-    async fn turn_on(&self, wanted: Wanted, config: WebConfig) -> Result<(Wanted, WebWays)> {
+    async fn turn_on(
+        &self,
+        wanted: WebOptions,
+        config: WebConfig,
+    ) -> Result<(WebOptions, WebWays)> {
         let (core, served) = self.core()?;
         let address = listen::address(&wanted, &config)?;
         if let Some(running) = &self.state.lock().running
@@ -204,7 +208,7 @@ impl Web {
             });
         }
         tracing::info!("the page for browsers is at {}", ways.url);
-        let wanted = Wanted { listen: wanted.listen.map(|_| address), ..wanted };
+        let wanted = WebOptions { listen: wanted.listen.map(|_| address), ..wanted };
         let ways_now = ways.clone();
         let running = Running { address, wanted, config, ways: ways_now, over, tasks };
         *self.state.lock() = State { running: Some(running), problem: None };
@@ -254,7 +258,7 @@ fn not_served(error: &Error) -> String {
 
 impl Running {
     /// Whether turning it on with these would change nothing.
-    fn is_so(&self, wanted: Wanted, config: &WebConfig, address: SocketAddr) -> bool {
+    fn is_so(&self, wanted: WebOptions, config: &WebConfig, address: SocketAddr) -> bool {
         // A port that the system chose stays the one that was asked for.
         let is_there = self.address == address || self.wanted.listen == wanted.listen;
         is_there && self.wanted.is_plain == wanted.is_plain && self.config == *config
@@ -277,7 +281,7 @@ impl Drop for Running {
 
 impl WebServer for Web {
     fn start(&self, listen: Option<SocketAddr>, is_plain: bool) -> WebWork<'_, WebWays> {
-        Box::pin(self.turn_on_and_keep(Wanted { listen, is_plain }))
+        Box::pin(self.turn_on_and_keep(WebOptions { listen, is_plain }))
     }
 
     fn stop(&self) -> WebWork<'_, bool> {
@@ -285,7 +289,7 @@ impl WebServer for Web {
             let was_on = self.pause(CloseReason::Stopping).await;
             self.state.lock().problem = None;
             if let Some((core, _)) = self.served.get() {
-                core.devices().keep_server(None).await?;
+                core.devices().set_web_server_setting(None).await?;
             }
             Ok(was_on)
         })

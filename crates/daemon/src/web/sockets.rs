@@ -75,7 +75,7 @@ async fn serve(socket: Socket, visit: Visit, served: Served, over: ShutdownSigna
         // The daemon itself is for those at its machine.
         ViewerRights::Full => Needs::Full,
     };
-    let parting = async {
+    let closing = async {
         tokio::select! {
             why = visit.closed() => match why {
                 Parted::Revoked => CloseReason::Revoked,
@@ -86,6 +86,6 @@ async fn serve(socket: Socket, visit: Visit, served: Served, over: ShutdownSigna
     };
     let served = served.on_behalf_of(caller);
     let socket = socket.with_pings(PING);
-    let outcome = served.serve_remote(socket, Messages, &device.id, most, parting).await;
+    let outcome = served.serve_remote(socket, Messages, &device.id, most, closing).await;
     tracing::debug!(device = device.id, %outcome, "a browser is gone");
 }

@@ -83,7 +83,7 @@ pub const APPROVALS: &[Key] =
 pub const RESPOND: &[Key] = &[
     need("approvalID", "which approval").of(IdKind::Request),
     need("status", "approved, denied or deferred"),
-    may("message", "why, told to the agent"),
+    may("message", "reason, sent to the agent"),
 ];
 /// Keys of `waitApproval`.
 pub const WAIT_APPROVAL: &[Key] = &[
@@ -96,7 +96,7 @@ pub const EVENT: &[Key] = &[need("envelope", "the event as JSON")];
 pub const REVIEW_STATUS: &[Key] = &[
     need("reviewID", "which review").of(IdKind::Review),
     need("status", "approved, changesRequested or deferred"),
-    may("comment", "what the agent is told about its changes"),
+    may("comment", "comment that is sent to the agent"),
 ];
 /// Keys of `setHandoffStatus`.
 pub const HANDOFF_STATUS: &[Key] = &[

@@ -65,7 +65,7 @@ pub(crate) fn page(page: &link::Page) -> Result<(Page, Option<model::TerminalId>
     ))
 }
 
-/// A page as it is told.
+/// A page as sent to viewers.
 pub(crate) fn shown_page(page: &Page, terminal: Option<model::TerminalId>) -> link::Page {
     match page {
         Page::Workspace => link::Page::Workspace { terminal: terminal.map(model::TerminalId::get) },

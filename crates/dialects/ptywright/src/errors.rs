@@ -99,7 +99,7 @@ pub(crate) fn lua(error: &PluginError) -> RpcError {
 }
 
 /// A plugin said something that makes no sense.
-pub(crate) fn lua_says(plugin: &str, what: &str) -> RpcError {
+pub(crate) fn lua_error(plugin: &str, what: &str) -> RpcError {
     RpcError::internal(format!(
         "lua plugin error: lua plugin `{plugin}` failed: deserialize error: {what}"
     ))

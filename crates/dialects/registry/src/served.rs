@@ -148,8 +148,8 @@ impl Served {
         // Who may not do everything drives no terminals and no agents past the link.
         let protocol = JsonRpc::new(Arc::clone(&self.native), cx)
             .and(Arc::clone(&self.link), viewer)
-            .and_for(Needs::Full, Arc::clone(&self.ptywright), ptywright)
-            .and_for(Needs::Full, Arc::clone(&self.roder), roder)
+            .and_requiring(Needs::Full, Arc::clone(&self.ptywright), ptywright)
+            .and_requiring(Needs::Full, Arc::clone(&self.roder), roder)
             .limited(allowed, link::refused)
             .error_filter(ptywright::redact_error);
         companions.into_iter().fold(protocol, JsonRpc::companion)
@@ -192,7 +192,7 @@ impl Served {
         framing: impl Framing,
         device: &str,
         most: Needs,
-        parting: impl Future<Output = CloseReason>,
+        closing: impl Future<Output = CloseReason>,
     ) -> Outcome {
         let options = Options { linger: REMOTE_LINGER, ..Options::default() };
         let viewer = OnceLock::new();
@@ -201,12 +201,12 @@ impl Served {
             viewer.get_or_init(|| cx);
             protocol
         });
-        let (mut serving, mut parting) = (pin!(serving), pin!(parting));
+        let (mut serving, mut closing) = (pin!(serving), pin!(closing));
         tokio::select! {
             // First, so that there is a connection to part with.
             biased;
             outcome = &mut serving => return outcome,
-            why = &mut parting => {
+            why = &mut closing => {
                 if let Some(viewer) = viewer.get() {
                     viewer.part(match why {
                         CloseReason::Stopping => link::CloseReason::Stopping,

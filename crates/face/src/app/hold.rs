@@ -138,9 +138,9 @@ impl App {
         }
     }
 
-    /// The picture shows the new place. A program there gets what was typed; a page gets nothing that
-    /// was typed before it was seen, but letters of a message. What was meant for a program that is gone
-    /// is not taken for keys of the empty workspace, but who left a page for it means those.
+    /// The new place is displayed: held keys are sent to a program there; pages discard keys typed before
+    /// they were visible, except letters of a message. Keys for a program that is gone are no keys of the
+    /// empty workspace, unless the user left a page for it.
     pub fn arrive(&mut self, cx: &Cx<'_>) {
         let Some(mut hold) = self.hold.take() else { return };
         let page = App::page(cx);

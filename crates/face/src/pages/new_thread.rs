@@ -183,7 +183,7 @@ impl App {
             _ if page.at == At::Text => drop(page.text.key(press)),
             _ if is(press, Special::Left) => page.turn(cx, -1),
             _ if is(press, Special::Right) || press.key == Key::Char(' ') => page.turn(cx, 1),
-            _ => self.say("left and right choose; tab goes on"),
+            _ => self.say("left and right choose; tab moves to the next field"),
         }
     }
 

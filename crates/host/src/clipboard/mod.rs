@@ -48,7 +48,7 @@ impl std::error::Error for TooLong {}
 /// The desktop did not take a text; it is in memory only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the desktop's clipboard did not take it")]
-pub struct NotTaken;
+pub struct ClipboardRefused;
 
 /// Both clipboards; clones share them.
 #[derive(Clone)]
@@ -81,18 +81,18 @@ impl Clipboards {
     ///
     /// # Errors
     /// If it does not take it, or not within a second. Then only this process has the text.
-    pub async fn taken(&self, target: ClipboardTarget) -> Result<(), NotTaken> {
+    pub async fn taken(&self, target: ClipboardTarget) -> Result<(), ClipboardRefused> {
         let Some(desktop) = &self.desktop else { return Ok(()) };
         let (reply, answer) = oneshot::channel();
         if !desktop.confirm(target, reply) {
-            return Err(NotTaken);
+            return Err(ClipboardRefused);
         }
         match tokio::time::timeout(CALL_LIMIT, answer).await {
             Ok(Ok(true)) => Ok(()),
-            Ok(_) => Err(NotTaken),
+            Ok(_) => Err(ClipboardRefused),
             Err(_) => {
                 desktop.hangs();
-                Err(NotTaken)
+                Err(ClipboardRefused)
             }
         }
     }

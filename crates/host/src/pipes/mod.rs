@@ -25,7 +25,7 @@ use tokio::time::timeout;
 
 use crate::child::{Inherits, Start};
 use crate::script::tree::Tree;
-pub use partner::{Partner, PartnerPipes};
+pub use partner::{PartnerPipes, PipedProgram};
 use ring::Ring;
 
 /// How long a program may take to end when it was asked to.

@@ -15,14 +15,14 @@ use super::{PipeCommand, kill, reaped, spawn};
 use crate::script::tree::Tree;
 
 /// A running program that is spoken with. Dropping it kills the program and all that it started.
-pub struct Partner {
+pub struct PipedProgram {
     id: u32,
     ended: watch::Receiver<Option<i32>>,
     stop: Arc<Notify>,
     _alive: mpsc::Sender<()>,
 }
 
-/// The three pipes of a [`Partner`].
+/// The three pipes of a [`PipedProgram`].
 #[derive(Debug)]
 pub struct PartnerPipes {
     /// What it reads.
@@ -33,7 +33,7 @@ pub struct PartnerPipes {
     pub stderr: ChildStderr,
 }
 
-impl Partner {
+impl PipedProgram {
     /// Starts a program. Must be called inside of a tokio runtime with time and I/O.
     pub async fn start(command: PipeCommand) -> Result<(Self, PartnerPipes), String> {
         let program = command.argv.first().map(|name| name.to_string_lossy().into_owned());
@@ -83,9 +83,9 @@ impl Partner {
     }
 }
 
-impl std::fmt::Debug for Partner {
+impl std::fmt::Debug for PipedProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Partner")
+        f.debug_struct("PipedProgram")
             .field("id", &self.id)
             .field("ended", &self.ended())
             .finish_non_exhaustive()

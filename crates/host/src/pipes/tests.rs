@@ -137,9 +137,9 @@ async fn what_cannot_be_started_says_why() {
     assert!(missing.starts_with("cannot start /nowhere/at/all: "), "{missing}");
 }
 
-async fn partner(text: &str) -> (Partner, PartnerPipes) {
+async fn partner(text: &str) -> (PipedProgram, PartnerPipes) {
     let argv = ["sh", "-c", text].map(OsString::from).to_vec();
-    Partner::start(PipeCommand { argv, ..PipeCommand::default() }).await.unwrap()
+    PipedProgram::start(PipeCommand { argv, ..PipeCommand::default() }).await.unwrap()
 }
 
 async fn first_line(pipes: &mut PartnerPipes) -> String {
@@ -177,6 +177,6 @@ async fn a_partner_that_does_not_listen_is_killed() {
     first_line(&mut pipes).await;
     assert_eq!(partner.end().await, -9);
     let missing = PipeCommand { argv: vec!["/no/such/program".into()], ..PipeCommand::default() };
-    let error = Partner::start(missing).await.unwrap_err();
+    let error = PipedProgram::start(missing).await.unwrap_err();
     assert!(error.starts_with("cannot start /no/such/program: "), "{error}");
 }

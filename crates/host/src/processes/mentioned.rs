@@ -22,7 +22,7 @@ fn is_mentioned(word: &str) -> bool {
 
 /// Waits until no process carries this word any more, so that what it works on can be taken over.
 /// False if one still does after the limit.
-pub async fn orphans_ended(word: &str, limit: Duration) -> bool {
+pub async fn wait_for_processes_naming(word: &str, limit: Duration) -> bool {
     let deadline = tokio::time::Instant::now() + limit;
     loop {
         let wanted = word.to_owned();
@@ -47,7 +47,7 @@ mod tests {
     async fn a_process_is_waited_for_by_its_word() {
         let word = format!("rookery-orphan-{:x}", fastrand::u64(..));
         let never = Duration::from_secs(60);
-        assert!(orphans_ended(&word, never).await);
+        assert!(wait_for_processes_naming(&word, never).await);
         #[expect(clippy::disallowed_methods, reason = "a child of this test alone")]
         let mut child = std::process::Command::new("sh")
             .args(["-c", "echo ready; read line", &word])
@@ -58,9 +58,9 @@ mod tests {
         // `spawn` returns in the middle of the exec, before the kernel shows the arguments.
         let mut ready = String::new();
         std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        assert!(!orphans_ended(&word, Duration::ZERO).await);
+        assert!(!wait_for_processes_naming(&word, Duration::ZERO).await);
         drop(child.stdin.take());
-        let waiting = orphans_ended(&word, never);
+        let waiting = wait_for_processes_naming(&word, never);
         let (ended, status) =
             tokio::join!(waiting, tokio::task::spawn_blocking(move || child.wait()));
         assert!(ended && status.unwrap().is_ok());

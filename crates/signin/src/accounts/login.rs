@@ -17,7 +17,7 @@ use super::talk::Talk;
 use super::{Accounts, SignedIn, Slot, joined};
 use crate::LOGIN_LIMIT;
 use crate::account::Account;
-use crate::browser::{self, Proof};
+use crate::browser::{self, LoginSecrets};
 use crate::config::{Flow, Ready};
 use crate::device::{self, Code, Questions};
 use crate::discovery::{DeviceEndpoint, Endpoints};
@@ -84,7 +84,7 @@ pub struct Login {
 /// What is waited for.
 enum Waiting {
     Device(Code, Questions),
-    Browser(Loopback, Proof, String),
+    Browser(Loopback, LoginSecrets, String),
 }
 
 impl Slot {
@@ -287,7 +287,7 @@ async fn open_browser(ready: &Ready, endpoint: Option<&Url>) -> Result<(Waiting,
         let no_random = |error| Error::Machine(format!("there are no random bytes: {error}"));
         getrandom::fill(&mut bytes).map(|()| bytes).map_err(no_random)
     };
-    let proof = Proof::new(random()?, random()?);
+    let proof = LoginSecrets::new(random()?, random()?);
     let door = Loopback::bind(ready.callback_port).await;
     let door =
         door.map_err(|error| Error::Machine(format!("no port is free on 127.0.0.1: {error}")))?;

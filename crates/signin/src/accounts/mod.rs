@@ -16,7 +16,7 @@ use rookery_host::http::Client;
 
 use self::login::Current;
 pub use self::login::{Login, LoginRequest, Pending};
-use self::refresh::Flight;
+use self::refresh::PendingRefresh;
 use crate::account::Account;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -81,7 +81,7 @@ struct State {
     /// The number of the next one.
     next: u64,
     /// The renewal that is under way.
-    flight: Option<Flight>,
+    flight: Option<PendingRefresh>,
 }
 
 impl Accounts {

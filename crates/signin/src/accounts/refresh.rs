@@ -13,7 +13,7 @@ use crate::secret::Secret;
 use crate::tokens::Tokens;
 
 /// A renewal that is under way; all who need it wait for the same.
-pub(super) struct Flight {
+pub(super) struct PendingRefresh {
     outcome: Shared<BoxFuture<'static, Result<Secret, Error>>>,
     stop: CancellationToken,
 }
@@ -50,7 +50,7 @@ impl Accounts {
         outcome.await
     }
 
-    fn fly(&self, account: Account, refused: Option<Secret>) -> Flight {
+    fn fly(&self, account: Account, refused: Option<Secret>) -> PendingRefresh {
         let (accounts, stop) = (self.clone(), CancellationToken::new());
         let stopped = stop.clone();
         let work = tokio::spawn(async move {
@@ -66,7 +66,7 @@ impl Accounts {
             outcome
         });
         let outcome = async move { joined(work.await)? }.boxed().shared();
-        Flight { outcome, stop }
+        PendingRefresh { outcome, stop }
     }
 
     async fn renew_now(&self, account: Account, refused: Option<&Secret>) -> Result<Secret, Error> {

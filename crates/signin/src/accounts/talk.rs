@@ -7,9 +7,9 @@ use rookery_host::http::loopback::{Loopback, Visit};
 use serde_json::json;
 
 use super::Accounts;
-use crate::browser::{self, Proof, Visitor};
+use crate::browser::{self, BrowserRequest, LoginSecrets};
 use crate::config::Ready;
-use crate::device::{self, Answer, Code, FlowEnd, Next, Questions};
+use crate::device::{self, Answer, Code, FlowEnd, PollOutcome, Questions};
 use crate::discovery::{DeviceAuth, DeviceEndpoint, Endpoints};
 use crate::error::Error;
 use crate::exchange::{self, Claim, Fault};
@@ -64,9 +64,9 @@ impl Talk<'_> {
             let wait = questions.wait(clock.now()).ok_or(Error::Expired)?;
             clock.sleep(wait).await;
             match questions.take(ask().await) {
-                Next::Wait => {}
-                Next::Done(given) => return Ok(given),
-                Next::FlowEnd(over) => {
+                PollOutcome::Wait => {}
+                PollOutcome::Done(given) => return Ok(given),
+                PollOutcome::FlowEnd(over) => {
                     return Err(match over {
                         FlowEnd::Denied => Error::Denied,
                         FlowEnd::Expired => Error::Expired,
@@ -111,17 +111,17 @@ impl Talk<'_> {
     pub(super) async fn wait_for_browser(
         &self,
         mut door: Loopback,
-        proof: &Proof,
+        proof: &LoginSecrets,
         redirect: &str,
         strangers: &AtomicUsize,
     ) -> Result<Grant, Error> {
         loop {
             let visit = next(&mut door).await?;
             match self.judge(&visit, proof) {
-                Visitor::Code(code) => {
+                BrowserRequest::Code(code) => {
                     return self.trade(door, visit, &code, proof, redirect).await;
                 }
-                Visitor::Refused(refusal) => {
+                BrowserRequest::Refused(refusal) => {
                     answer(visit, 200, "The sign-in was refused. You can close this page.");
                     let account = self.ready.account.name();
                     return Err(match refusal.code.as_str() {
@@ -129,8 +129,8 @@ impl Talk<'_> {
                         _ => Error::Refused { account, reason: refusal.words() },
                     });
                 }
-                Visitor::Elsewhere => answer(visit, 404, NOTHING),
-                Visitor::Stranger(why) => {
+                BrowserRequest::Elsewhere => answer(visit, 404, NOTHING),
+                BrowserRequest::Stranger(why) => {
                     strangers.fetch_add(1, Ordering::Relaxed);
                     answer(visit, 400, why);
                 }
@@ -145,7 +145,7 @@ impl Talk<'_> {
         mut door: Loopback,
         first: Visit,
         code: &Secret,
-        proof: &Proof,
+        proof: &LoginSecrets,
         redirect: &str,
     ) -> Result<Grant, Error> {
         let claim = Claim { code, verifier: &proof.verifier, redirect };
@@ -156,9 +156,9 @@ impl Talk<'_> {
                 visit = next(&mut door) => {
                     let visit = visit?;
                     match self.judge(&visit, proof) {
-                        Visitor::Elsewhere => answer(visit, 404, NOTHING),
-                        Visitor::Stranger(why) => answer(visit, 400, why),
-                        Visitor::Code(_) | Visitor::Refused(_) => answer(visit, 400, USED),
+                        BrowserRequest::Elsewhere => answer(visit, 404, NOTHING),
+                        BrowserRequest::Stranger(why) => answer(visit, 400, why),
+                        BrowserRequest::Code(_) | BrowserRequest::Refused(_) => answer(visit, 400, USED),
                     }
                 }
             }
@@ -170,7 +170,7 @@ impl Talk<'_> {
         traded
     }
 
-    fn judge(&self, visit: &Visit, proof: &Proof) -> Visitor {
+    fn judge(&self, visit: &Visit, proof: &LoginSecrets) -> BrowserRequest {
         let wanted = self.ready.account.row().callback_path;
         let Visit { method, path, query, .. } = visit;
         browser::judge(method, path, query, wanted, &self.ready.issuer, proof)

@@ -122,15 +122,15 @@ async fn work(shared: Shared, message: Message, node: String, outcome: u8) {
         at(seconds)
     };
     let held = match take(&shared, &shared, message, &node, now()).await {
-        Ok(Taken::Claimed(task)) => task,
-        Ok(Taken::Mine(task)) if task.state == TaskState::Claimed => task,
-        Ok(Taken::Mine(task)) => {
+        Ok(TakeOutcome::Claimed(task)) => task,
+        Ok(TakeOutcome::Mine(task)) if task.state == TaskState::Claimed => task,
+        Ok(TakeOutcome::Mine(task)) => {
             // Begun before this node died; of its process nothing is left.
             let mine = (node.as_str(), task.epoch);
             let _ = lose(&shared, &shared, message, mine, rules::node_lost(), now()).await;
             return;
         }
-        Ok(Taken::Nothing | Taken::Lost(_)) | Err(Gone) => return,
+        Ok(TakeOutcome::Nothing | TakeOutcome::Lost(_)) | Err(Gone) => return,
     };
     let mine = (node.as_str(), held.epoch);
     if outcome == 0 {

@@ -97,7 +97,8 @@ fn what_was_only_prepared_is_taken_over_without_a_mark() {
 
 #[test]
 fn what_ran_is_marked_and_moves_is_held_or_fails() {
-    let Delivery::Lose(held, Then::Ack) = deliver(&running(&task()), 7, "b", at(20)) else {
+    let Delivery::Lose(held, MessageOutcome::Ack) = deliver(&running(&task()), 7, "b", at(20))
+    else {
         panic!()
     };
     assert_eq!(
@@ -111,14 +112,14 @@ fn what_ran_is_marked_and_moves_is_held_or_fails() {
 
     let fails = running(&Task { lost: Lost::Fail, ..task() });
     let (failed, then) = lose(&fails, node_lost(), at(20));
-    assert_eq!((failed.state, then), (TaskState::Failed, Then::Ack));
+    assert_eq!((failed.state, then), (TaskState::Failed, MessageOutcome::Ack));
     assert_eq!(failed.result.unwrap().error_kind.as_deref(), Some("node_lost"));
 
     let backoff = Duration::from_secs(30);
     let retry = Retry { max: 1, on_lost: true, on_failed: false, backoff };
     let first = running(&Task { retry, ..task() });
     let (moved, then) = lose(&first, node_lost(), at(20));
-    assert_eq!((moved.state, then), (TaskState::Queued, Then::Again(backoff)));
+    assert_eq!((moved.state, then), (TaskState::Queued, MessageOutcome::Again(backoff)));
     let second = running(&moved);
     assert_eq!(lose(&second, node_lost(), at(40)).0.state, TaskState::Lost);
 }
@@ -131,11 +132,11 @@ fn a_failed_attempt_is_repeated_without_a_mark_while_any_is_left() {
     let (again, then) = finish(&first, "a", 1, failed(), at(3)).unwrap();
     assert_eq!(
         (again.state, then, again.maybe_twice),
-        (TaskState::Queued, Then::Again(Duration::ZERO), false)
+        (TaskState::Queued, MessageOutcome::Again(Duration::ZERO), false)
     );
     let second = running(&again);
     let (over, then) = finish(&second, "a", 2, failed(), at(6)).unwrap();
-    assert_eq!((over.state, then), (TaskState::Failed, Then::Ack));
+    assert_eq!((over.state, then), (TaskState::Failed, MessageOutcome::Ack));
     assert_eq!(fates(&over), [Fate::Failed, Fate::Failed]);
     assert_eq!(finish(&over, "a", 2, failed(), at(7)), Err(Fenced));
 }
@@ -161,7 +162,9 @@ fn a_cancel_ends_at_once_what_this_node_can_end() {
     let ending = Ending::Done(TaskResult::default());
     assert_eq!(finish(&waits, "a", 1, ending, at(10)).unwrap().0.state, TaskState::Cancelled);
     // A dead holder's task is ended by the next one that its message comes to.
-    let Delivery::Lose(over, Then::Ack) = deliver(&waits, 7, "b", at(30)) else { panic!() };
+    let Delivery::Lose(over, MessageOutcome::Ack) = deliver(&waits, 7, "b", at(30)) else {
+        panic!()
+    };
     assert_eq!(over.state, TaskState::Cancelled);
 }
 

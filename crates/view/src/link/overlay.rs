@@ -109,7 +109,7 @@ impl InboxRow {
     }
 }
 
-/// What an item of the inbox is about.
+/// Subject of an inbox item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct About {

@@ -195,7 +195,7 @@ impl Page {
     }
 }
 
-/// How a session fares.
+/// State of a session, for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mood {

@@ -25,7 +25,7 @@ pub struct Adapter {
     /// Its session.
     pub terminal: TerminalId,
     /// Whether the terminal has a program of its own, such as a shell in which the agent runs.
-    pub is_guest: bool,
+    pub has_program: bool,
     /// What the manifest permitted at the start; a changed plugin cannot widen it.
     pub permissions: Vec<Permission>,
     name: String,
@@ -95,7 +95,7 @@ impl Adapter {
         Ok(Self {
             id,
             terminal,
-            is_guest: false,
+            has_program: false,
             permissions,
             name: plugin.manifest().name.clone(),
             machine: Mutex::new(Machine { instance, version: version.number }),
@@ -106,8 +106,8 @@ impl Adapter {
 
     /// The same, on a terminal that has a program of its own or not.
     #[must_use]
-    pub fn with_guest(self, is_guest: bool) -> Self {
-        Self { is_guest, ..self }
+    pub fn with_program(self, has_program: bool) -> Self {
+        Self { has_program, ..self }
     }
 
     /// The plugin's name.
@@ -121,7 +121,7 @@ impl Adapter {
     }
 
     /// Remembers what an intent was about: absent keeps, empty clears. True if that changed anything.
-    pub fn intended(&self, intent: Option<String>) -> bool {
+    pub fn set_last_intent(&self, intent: Option<String>) -> bool {
         let Some(intent) = intent else { return false };
         let intent = Some(intent).filter(|intent| !intent.is_empty());
         std::mem::replace(&mut *self.last_intent.lock(), intent.clone()) != intent

@@ -142,14 +142,14 @@ impl Adapters {
         self: &Arc<Self>,
         version: Version,
         terminal: TerminalId,
-        is_guest: bool,
+        has_program: bool,
     ) -> Result<Arc<Adapter>, AdapterError> {
         let adapters = Arc::clone(self);
         let starting = tokio::task::spawn_blocking(move || {
             let permissions = version.plugin.manifest().permissions.clone();
             adapters.add(|id| {
                 let adapter = Adapter::start(id, terminal, &version, permissions, None)?;
-                Ok(adapter.with_guest(is_guest))
+                Ok(adapter.with_program(has_program))
             })
         });
         Ok(starting.await??)

@@ -65,7 +65,7 @@ impl Adapters {
             id: adapter.id.clone(),
             plugin: adapter.plugin_name().to_owned(),
             terminal: adapter.terminal.get(),
-            guest: adapter.is_guest,
+            guest: adapter.has_program,
             permissions: adapter.permissions.clone(),
             last_intent: adapter.last_intent(),
             marks: self.marks.of(adapter.terminal),
@@ -109,11 +109,11 @@ impl Adapters {
             for (label, cursor) in adapter.marks {
                 self.marks.set(terminal, label, cursor);
             }
-            let (id, is_guest) = (adapter.id, adapter.guest);
+            let (id, has_program) = (adapter.id, adapter.guest);
             let (permissions, intent) = (adapter.permissions, adapter.last_intent);
             match Adapter::start(id, terminal, &version, permissions, intent) {
                 Ok(adapter) => {
-                    self.put(Arc::new(adapter.with_guest(is_guest)));
+                    self.put(Arc::new(adapter.with_program(has_program)));
                 }
                 Err(error) => tracing::warn!(%error, "an adapter cannot be brought back"),
             }

@@ -159,7 +159,7 @@ async fn follow(core: &Core, adapters: &Arc<Adapters>, seen: AgentSeen) {
             }
         }
         _ if !is_running => {
-            for guest in there.into_iter().filter(|adapter| adapter.is_guest) {
+            for guest in there.into_iter().filter(|adapter| adapter.has_program) {
                 adapters.remove(&guest.id);
             }
         }

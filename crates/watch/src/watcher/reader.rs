@@ -65,7 +65,7 @@ impl Reader {
         // terminal's own program is in the foreground all the time.
         let is_running =
             || core.terminals().describe(session.id()).is_ok_and(|it| it.activity.agent.is_some());
-        if self.adapter.is_guest && !session.has_foreground_job() && !is_running() {
+        if self.adapter.has_program && !session.has_foreground_job() && !is_running() {
             return None;
         }
         let version = self.permitted(adapters, Permission::ScreenRead)?;
@@ -74,7 +74,7 @@ impl Reader {
         let observation = Observation { transcript, ..Observation::from(scene) };
         let secrets = observation.secrets();
         let focus = reading::focus(observation.snapshot.plain_text());
-        self.judge.intended(Some(self.adapter.last_intent().unwrap_or_default()));
+        self.judge.set_last_intent(Some(self.adapter.last_intent().unwrap_or_default()));
         let judged = self.judge.classify(version, observation, &Marks::default(), None).await;
         let mut reading = reading::read(secrets::redacted(judged.ok()?, &secrets));
         if let Some(seen) = &mut reading.seen {

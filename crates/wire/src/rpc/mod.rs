@@ -175,12 +175,12 @@ impl JsonRpc {
     /// Serves a further table; names that an earlier one has are found there.
     #[must_use]
     pub fn and<C: Admit>(self, table: impl Into<Arc<Table<C>>>, context: C) -> Self {
-        self.and_for(Needs::Look, table, context)
+        self.and_requiring(Needs::Look, table, context)
     }
 
     /// The same for a table that asks at least this of a connection, whatever its rows say.
     #[must_use]
-    pub fn and_for<C: Admit>(
+    pub fn and_requiring<C: Admit>(
         mut self,
         least: Needs,
         table: impl Into<Arc<Table<C>>>,

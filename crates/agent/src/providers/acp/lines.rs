@@ -37,7 +37,7 @@ struct Probe<'a> {
 }
 
 /// Where the lines of an agent go.
-pub(super) struct Sorter {
+pub(super) struct LineRouter {
     /// The agent's name, for logs.
     pub(super) name: String,
     /// Takes updates.
@@ -49,7 +49,7 @@ pub(super) struct Sorter {
 /// The messages that an agent writes, without its updates.
 pub(super) fn incoming(
     pipe: impl AsyncRead + Unpin + Send + 'static,
-    sorter: Sorter,
+    sorter: LineRouter,
 ) -> impl Stream<Item = std::io::Result<String>> + Send + 'static {
     let state = Some((BufReader::new(pipe), sorter, REFUSED));
     futures_util::stream::unfold(state, async |state| {
@@ -86,7 +86,7 @@ enum Sorted {
     End,
 }
 
-impl Sorter {
+impl LineRouter {
     async fn sort(&self, line: &[u8], refused: &mut u32) -> Sorted {
         let Ok(text) = std::str::from_utf8(line) else { return self.leave_out(line) };
         let text = text.trim();
@@ -155,7 +155,7 @@ mod tests {
     async fn sorted(text: &[u8]) -> (Vec<std::io::Result<String>>, usize) {
         let (updates, mut received) = mpsc::channel(64);
         let gate = Arc::new(Semaphore::new(16));
-        let sorter = Sorter { name: "test".into(), updates, gate };
+        let sorter = LineRouter { name: "test".into(), updates, gate };
         let lines = incoming(std::io::Cursor::new(text.to_vec()), sorter).collect().await;
         let mut count = 0;
         while received.recv().await.is_some() {

@@ -13,16 +13,16 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Agent, Client, Error, ErrorCode, JsonRpcRequest, Lines};
-use rookery_host::{Partner, PipeCommand};
+use rookery_host::{PipeCommand, PipedProgram};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::choice::{Change, Choice, choose};
-use super::lines::{self, Sorter};
+use super::lines::{self, LineRouter};
 use super::prompt::Mark;
 use super::{DEFAULT_MODEL, Options};
-use crate::complaints::{self, Complaint};
+use crate::complaints::{self, LastErrorLine};
 use crate::provider::{Failure, FailureKind};
 use crate::providers::Loan;
 use crate::providers::settings::mask;
@@ -104,19 +104,19 @@ impl Live {
             ..PipeCommand::default()
         };
         let secrets: Vec<String> = env.iter().map(|(_, value)| value.expose().to_owned()).collect();
-        let started = Partner::start(command).await;
+        let started = PipedProgram::start(command).await;
         let (program, pipes) = started.map_err(|error| {
             let message = mask(&format!("{}: {error}", options.id), &secrets);
             Failure { message, kind: FailureKind::Unavailable }
         })?;
-        let complaint = Complaint::default();
+        let complaint = LastErrorLine::default();
         let listening =
             complaints::listen(options.id.clone(), pipes.stderr, Arc::clone(&complaint));
         tokio::spawn(listening);
         let words = Words { id: options.id.clone(), program, complaint, secrets };
         let gate = Arc::new(Semaphore::new(ASKS));
         let (updates, inbox_updates) = mpsc::channel(UPDATES);
-        let sorter = Sorter { name: options.id.clone(), updates, gate: Arc::clone(&gate) };
+        let sorter = LineRouter { name: options.id.clone(), updates, gate: Arc::clone(&gate) };
         let transport =
             Lines::new(lines::outgoing(pipes.stdin), lines::incoming(pipes.stdout, sorter));
         let (asks, inbox_asks) = mpsc::channel(ASKS);
@@ -299,8 +299,8 @@ impl Live {
 /// The program, and how its exit is reported.
 struct Words {
     id: String,
-    program: Partner,
-    complaint: Complaint,
+    program: PipedProgram,
+    complaint: LastErrorLine,
     secrets: Vec<String>,
 }
 

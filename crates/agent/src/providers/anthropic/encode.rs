@@ -19,7 +19,7 @@ const CACHEABLE: [&str; 4] = ["text", "image", "tool_use", "tool_result"];
 /// What is sent.
 pub(super) fn encode(request: &ModelRequest, names: &Names, max_tokens: Option<u64>) -> Value {
     let mut messages = messages(request, names);
-    let bars = thinking::Bars {
+    let bars = thinking::ThinkingConflicts {
         is_forced: matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_)),
         lacks_thought: lacks_thought(&messages),
     };

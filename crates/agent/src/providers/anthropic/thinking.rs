@@ -28,7 +28,7 @@ const ADAPTED: [(&str, &str); 2] = [("minimal", "low"), ("ultra", "max")];
 
 /// Why the API would refuse thoughts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bars {
+pub(super) struct ThinkingConflicts {
     /// A tool is forced.
     pub(super) is_forced: bool,
     /// What the model says goes on from a message without a thought; adaptive models do not mind.
@@ -41,7 +41,7 @@ pub(super) fn insert(
     model: &str,
     effort: Option<&str>,
     max_tokens: Option<u64>,
-    bars: Bars,
+    bars: ThinkingConflicts,
 ) {
     let effort = effort.filter(|effort| *effort != "none");
     let known = catalog::find(&catalog::ANTHROPIC, model);
@@ -111,7 +111,7 @@ mod tests {
         expected: Value,
     ) {
         let mut body = Map::new();
-        let bars = Bars { is_forced: false, lacks_thought: is_barred };
+        let bars = ThinkingConflicts { is_forced: false, lacks_thought: is_barred };
         insert(&mut body, model, effort, max_tokens, bars);
         assert_eq!(Value::Object(body), expected);
     }

@@ -272,7 +272,7 @@ async fn follow(link: &mut Link, mut following: Following<'_>) -> Outcome {
     }
     match following.stop {
         Some(_) => Err(Failure::new("the daemon stopped while the task was running")
-            .hint("it goes on, or can be resumed: see `rookery roo history`")),
+            .hint("it keeps running, or can be resumed: see `rookery roo history`")),
         None => done(),
     }
 }
@@ -306,7 +306,7 @@ fn rested(standing: Standing, following: &Following<'_>) -> Option<ExitCode> {
 fn print_still_running(task: Option<&str>, code: u8) -> ExitCode {
     let task = short_id(task.unwrap_or_default());
     output::note(format!(
-        "the task goes on: follow it with `rookery roo watch {task}`, stop it with `rookery roo cancel {task}`"
+        "the task keeps running: follow it with `rookery roo watch {task}`, stop it with `rookery roo cancel {task}`"
     ));
     ExitCode::from(code)
 }

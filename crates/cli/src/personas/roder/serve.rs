@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint, builder::PossibleValuesParser};
-use rookery_daemon::app_server::{self, AppWorld, Door};
+use rookery_daemon::app_server::{self, AppWorld, ClientOrigin};
 use rookery_model::{Profile, Words as _};
 use rookery_roder::{Attach, manifest, modes};
 use rookery_wire::transport::ws::{self, Gate, Token, pairing};
@@ -114,7 +114,7 @@ pub(crate) fn serve(args: AppServer) -> Outcome {
         true => AppWorld::Standalone { homes: link::homes()?, exe: daemon_process::executable()? },
         false => AppWorld::Daemon(daemon_socket(token::variable(args.auth_token.as_deref()))?),
     };
-    let attach = Attach { is_remote: matches!(door, Door::Remote { .. }), ..attach };
+    let attach = Attach { is_remote: matches!(door, ClientOrigin::Remote { .. }), ..attach };
     app_server::serve(app_server::AppServer { door, attach, world })
         .map_err(|error| Failure::new(format!("{error:#}")))?;
     Ok(ExitCode::SUCCESS)
@@ -158,11 +158,11 @@ fn attach(args: &AppServer) -> Outcome<Attach> {
     })
 }
 
-fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<Door> {
+fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<ClientOrigin> {
     let address = match args.listen.as_deref() {
         None if args.remote => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
-        None => return Ok(Door::Stdio),
-        Some("stdio://") if !args.remote => return Ok(Door::Stdio),
+        None => return Ok(ClientOrigin::Stdio),
+        Some("stdio://") if !args.remote => return Ok(ClientOrigin::Stdio),
         Some(text) => {
             ws::parse_address(text).map_err(|error| Failure::new(error.to_string()).code(2))?
         }
@@ -181,7 +181,7 @@ fn door(args: &AppServer, workspace: Option<PathBuf>) -> Outcome<Door> {
     let on_listening = Box::new(move |bound: SocketAddr, gate: &Gate| {
         announce(bound, gate.token(), workspace.as_deref(), has_qr, has_json);
     });
-    Ok(Door::Remote { address, gate: Box::new(gate), on_listening })
+    Ok(ClientOrigin::Remote { address, gate: Box::new(gate), on_listening })
 }
 
 /// Prints where remote clients find us: on stderr for people and launchers, on stdout for scripts.

@@ -76,7 +76,7 @@ pub(super) enum Command {
 
 /// The target tab.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Which {
+pub(super) struct TabArg {
     /// Tab [default: $ROOST_TAB_ID, else the active tab]
     #[arg(long, value_name = "ID")]
     pub(super) tab: Option<i64>,
@@ -91,7 +91,7 @@ pub(super) struct Notify {
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(super) body: String,
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: TabArg,
 }
 
 #[derive(Debug, Args)]
@@ -100,7 +100,7 @@ pub(super) struct SetTitle {
     #[arg(long)]
     pub(super) title: String,
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: TabArg,
 }
 
 #[derive(Debug, Subcommand)]
@@ -114,25 +114,25 @@ pub(super) enum Tab {
     /// Open a tab and print its id
     Open(Open),
     /// Close a tab and end its program
-    Close(Which),
+    Close(TabArg),
     /// Make a tab the active one
-    Focus(Which),
+    Focus(TabArg),
     /// Clear the notification of a tab
-    ClearNotification(Which),
+    ClearNotification(TabArg),
     /// Set the state that a tab shows
     SetState {
         /// State
         #[arg(long, value_enum)]
         state: State,
         #[command(flatten)]
-        which: Which,
+        which: TabArg,
     },
     /// Write to the program of a tab
     Send(Send),
     /// Change the size of a tab
     Resize {
         #[command(flatten)]
-        which: Which,
+        which: TabArg,
         /// Columns
         #[arg(long)]
         cols: std::num::NonZeroU16,
@@ -152,7 +152,7 @@ pub(super) enum Tab {
     /// Print a tab's screen
     Dump {
         #[command(flatten)]
-        which: Which,
+        which: TabArg,
         /// Print size, cursor and rows as JSON
         #[arg(long)]
         json: bool,
@@ -219,7 +219,7 @@ impl From<State> for TabState {
 #[command(group = ArgGroup::new("what").required(true).args(["bytes", "bytes_base64"]))]
 pub(super) struct Send {
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: TabArg,
     /// Text, in which \n \r \t \0 \\ \" \' and \xHH are escapes
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) bytes: Option<String>,
@@ -270,7 +270,7 @@ pub(super) enum Project {
 #[derive(Debug, Args)]
 pub(super) struct Wait {
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: TabArg,
     /// Wait until the tab is in this state
     #[arg(long, value_enum)]
     pub(super) state: Option<State>,
@@ -403,7 +403,7 @@ pub(super) struct ClaudeHook {
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: TabArg,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -411,13 +411,13 @@ pub(super) struct Doctor {
     #[arg(long, short)]
     pub(super) verbose: bool,
     /// Whether to use colors
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(super) color: When,
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto)]
+    pub(super) color: ColorChoice,
 }
 
 /// Whether to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum When {
+pub(super) enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb
     Auto,
     /// Always

@@ -27,7 +27,7 @@ use crate::{
     failure::{Failure, Outcome},
     output,
 };
-use args::{Cli, Command, Which};
+use args::{Cli, Command, TabArg};
 use link::{Link, LinkError};
 use target::{Flags, non_empty, process_env};
 
@@ -116,7 +116,7 @@ fn tab_of(variable: Option<OsString>) -> Result<Option<i64>, String> {
 }
 
 /// The tab that is meant.
-async fn tab(link: &mut Link, which: Which) -> Outcome<Int64> {
+async fn tab(link: &mut Link, which: TabArg) -> Outcome<Int64> {
     if let Some(tab) = which.tab {
         return Ok(Int64(tab));
     }
@@ -171,9 +171,9 @@ mod tests {
             "active_tab_id":"0","app_label":"R","app_id":"r","ui_version":"1","protocol_version":1}"#;
         let reply = NOTHING.replace('\n', "");
         let mut link = Fake::link(vec![Step::answer("identify", &reply)]);
-        let error = tab(&mut link, Which { tab: None }).await.unwrap_err();
+        let error = tab(&mut link, TabArg { tab: None }).await.unwrap_err();
         assert!(format!("{error:?}").contains("no tab is active"));
         let mut link = Fake::link(vec![]);
-        assert_eq!(tab(&mut link, Which { tab: Some(7) }).await.unwrap(), Int64(7));
+        assert_eq!(tab(&mut link, TabArg { tab: Some(7) }).await.unwrap(), Int64(7));
     }
 }

@@ -220,7 +220,7 @@ mod tests {
 
     use super::*;
     use crate::personas::roostctl::{
-        args::Which,
+        args::TabArg,
         fake::{Fake, Step},
     };
 
@@ -297,7 +297,7 @@ mod tests {
             Step::answer("tab.write", "{}"),
             Step::answer("tab.write", "{}"),
         ]);
-        let which = Which { tab: Some(3) };
+        let which = TabArg { tab: Some(3) };
         let send = |bytes: Option<&str>, raw, base64: Option<&str>| {
             let bytes_base64 = base64.map(str::to_owned);
             let bytes = bytes.map(str::to_owned);

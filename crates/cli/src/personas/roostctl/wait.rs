@@ -271,7 +271,7 @@ async fn same_server(socket: &Path, pid: i32) -> Option<Client> {
 mod tests {
     use super::*;
     use crate::personas::roostctl::{
-        args::{State, Which},
+        args::{State, TabArg},
         fake::{Fake, Step},
     };
 
@@ -292,7 +292,7 @@ mod tests {
 
     fn args(state: Option<State>, text: Option<&str>, gone: bool) -> Wait {
         Wait {
-            which: Which { tab: Some(3) },
+            which: TabArg { tab: Some(3) },
             state,
             text: text.map(str::to_owned),
             gone,

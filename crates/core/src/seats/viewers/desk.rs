@@ -137,7 +137,7 @@ impl Seats {
     }
 
     /// The person at a viewer did something: it is the desk from now on, if it can be.
-    pub fn touch(&self, id: ViewerId) -> Result<()> {
+    pub fn note_user_action(&self, id: ViewerId) -> Result<()> {
         let world = self.core.look();
         let viewer = world.viewers.get(&id).ok_or_else(|| no_viewer(id))?;
         if world.desk == Some(id) || !viewer.can_be_desk() {
@@ -204,7 +204,7 @@ impl Seats {
             viewer.is_visible = is_visible;
         })?;
         if has {
-            self.touch(id)?;
+            self.note_user_action(id)?;
         }
         self.core.transact(|tx| tx.see_shown(id)).map(drop)?;
         self.send_focus_changes(&before);
@@ -309,8 +309,8 @@ impl Seats {
         self.core.inner.seats.raises.send_modify(|count| *count += 1);
     }
 
-    /// Changes whenever the newest window shall come to the front.
-    pub fn raises(&self) -> watch::Receiver<u64> {
+    /// Changes whenever the newest window must come to the front.
+    pub fn raise_requests(&self) -> watch::Receiver<u64> {
         self.core.inner.seats.raises.subscribe()
     }
 

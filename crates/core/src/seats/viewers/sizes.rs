@@ -188,7 +188,7 @@ impl Seats {
     }
 
     /// A person put something into a terminal: it takes the size of that viewer.
-    pub fn used(&self, viewer: ViewerId, terminal: TerminalId) {
+    pub fn note_input(&self, viewer: ViewerId, terminal: TerminalId) {
         let sizes = &self.core.inner.seats.sizes;
         if sizes.claims.lock().take(terminal, viewer, false, Instant::now()) {
             let seats = self.clone();

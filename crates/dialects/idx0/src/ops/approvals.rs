@@ -109,7 +109,7 @@ pub(crate) async fn wait(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
             let approval = cx.core.requests().approval(id).ok_or_else(not_found)?;
             match approval.status {
                 ApprovalStatus::Approved | ApprovalStatus::Denied => {
-                    cx.core.requests().took_decision(id);
+                    cx.core.requests().mark_acted_on(id);
                     return Ok(approval.status);
                 }
                 ApprovalStatus::Pending | ApprovalStatus::Deferred => {}

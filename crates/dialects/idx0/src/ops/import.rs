@@ -25,7 +25,7 @@ pub(crate) async fn import(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     let missing = || Failure::new(format!("The path does not exist: {path}"));
     let (import, draft) = directory.ok_or_else(missing)?.into_parts();
     let (message, imported) = match is_dry {
-        true => ("Nothing was changed", cx.core.sessions().rehearse_import(import)),
+        true => ("Nothing was changed", cx.core.sessions().preview_import(import)),
         false => ("Import finished", cx.core.sessions().import(import).await?),
     };
     if let (Some(mirror), false) = (&cx.mirror, is_dry) {

@@ -44,7 +44,7 @@ pub(crate) async fn set_status(cx: Cx, payload: Payload) -> Result<Reply, Failur
     cx.core.reviews().set_status(id, status, BY).await.map_err(unknown)?;
     let reply = Reply::ok("Review updated");
     if status == ReviewStatus::ChangesRequested && !cx.core.reviews().deliver_soon(id).await? {
-        let warning = "No agent of its work tree can be told; what was said is kept";
+        let warning = "No agent in its work tree can receive the comments; they are kept";
         return Ok(reply.with("warning", warning));
     }
     Ok(reply)

@@ -22,7 +22,7 @@ impl Cx {
     ) -> Result<(), Error> {
         let viewer = self.viewer()?;
         let given = self.terminal(terminal).and_then(|handle| {
-            self.core.seats().touch(viewer)?;
+            self.core.seats().note_user_action(viewer)?;
             if handle.is_finished() {
                 return Err(model::Error::closed("the program in the terminal has ended").into());
             }
@@ -32,7 +32,7 @@ impl Cx {
         });
         match given {
             Ok((handle, before)) => {
-                self.core.seats().used(viewer, handle.id());
+                self.core.seats().note_input(viewer, handle.id());
                 self.session.given(number, &handle, before);
                 Ok(())
             }
@@ -101,7 +101,7 @@ pub(crate) async fn mouse(cx: Cx, params: Mouse) -> Result<Done, Error> {
     let is_press = event.kind == mouse_events::MouseKind::Press;
     let is_wheel = params.kind == MouseKind::Wheel;
     if is_press && !is_wheel {
-        cx.core.seats().touch(viewer)?;
+        cx.core.seats().note_user_action(viewer)?;
     }
     let turn = cx.session.input_turn.lock().await;
     let is_paste = is_press && event.button == mouse_events::MouseButton::Middle;
@@ -112,7 +112,7 @@ pub(crate) async fn mouse(cx: Cx, params: Mouse) -> Result<Done, Error> {
     let before = handle.input_mark();
     match handle.mouse(event, clipboard.as_deref()) {
         Ok(MouseOutcome::Reported | MouseOutcome::Typed) => {
-            cx.core.seats().used(viewer, handle.id());
+            cx.core.seats().note_input(viewer, handle.id());
             cx.session.given(params.n, &handle, before);
         }
         Ok(

@@ -36,8 +36,10 @@ pub(crate) async fn act(cx: Cx, params: Act) -> Result<Done, Error> {
     let action = Action::from_id(&params.action).ok_or_else(|| {
         Error::invalid("action", format!("there is no action {:?}", params.action))
     })?;
-    let tab = tab(params.args.as_ref())?;
-    cx.core.seats().touch(viewer)?;
+    let args = params.args.as_ref();
+    let tab = number(args, "t", "t is the number of a terminal")?.map(TerminalId::new);
+    let project = number(args, "project", "project is the number of a project")?;
+    cx.core.seats().note_user_action(viewer)?;
     let seats = cx.core.seats().of(viewer);
     let done = match tab {
         Some(tab) => seats.run_action_on(action, tab).await,
@@ -74,7 +76,7 @@ pub(crate) async fn palette(cx: Cx, params: PaletteCall) -> Result<Done, Error> 
         let message = format!("query must have at most {} bytes", bound::PATTERN_BYTES);
         return Err(Error::invalid("query", message));
     }
-    cx.core.seats().touch(viewer)?;
+    cx.core.seats().note_user_action(viewer)?;
     match params {
         PaletteCall::Open(kind) => drop(seats.open_palette(frame(&kind)?).await?),
         PaletteCall::Query(text) => drop(seats.query_palette(&text).await?),
@@ -108,21 +110,21 @@ pub(crate) async fn edit(cx: Cx, params: Edit) -> Result<Done, Error> {
     if params.text.is_some() == params.cancel {
         return Err(Error::invalid("text", "give either text or cancel"));
     }
-    cx.core.seats().touch(viewer)?;
+    cx.core.seats().note_user_action(viewer)?;
     cx.core.seats().of(viewer).finish_edit(params.text).await?;
     Ok(Done {})
 }
 
 pub(crate) async fn confirm(cx: Cx, params: Confirm) -> Result<Done, Error> {
     let viewer = cx.viewer()?;
-    cx.core.seats().touch(viewer)?;
+    cx.core.seats().note_user_action(viewer)?;
     cx.core.seats().of(viewer).answer_question(params.yes).await?;
     Ok(Done {})
 }
 
 pub(crate) async fn pane(cx: Cx, params: PaneCall) -> Result<Done, Error> {
     let viewer = cx.viewer()?;
-    cx.core.seats().touch(viewer)?;
+    cx.core.seats().note_user_action(viewer)?;
     let seats = cx.core.seats().of(viewer);
     let id = TerminalId::new;
     let done = match params {

@@ -54,7 +54,7 @@ pub(crate) fn start(
         viewer: opened.viewer,
         changes: core.log().changes(SHOWS),
         clips: core.seats().clips(),
-        raises: core.seats().raises(),
+        raises: core.seats().raise_requests(),
         shots: core.seats().picture_news(),
         core: core.clone(),
         connection: connection.clone(),

@@ -71,7 +71,7 @@ pub(crate) async fn close(cx: Cx, params: TerminalClose) -> Result<TerminalEnded
 
 /// What is to become of processes that left the session of a terminal that ends.
 pub(super) fn strays(all_processes: bool) -> StrayAction {
-    if all_processes { StrayAction::End } else { StrayAction::Name }
+    if all_processes { StrayAction::End } else { StrayAction::Report }
 }
 
 /// The error about a terminal whose program has exited.

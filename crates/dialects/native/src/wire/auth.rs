@@ -60,7 +60,7 @@ pub struct AuthState {
 #[serde(rename_all = "camelCase")]
 pub struct AuthLogin {
     pub account: AuthAccount,
-    /// What is set if nothing is said.
+    /// Default: the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<AuthFlow>,
     /// How long it may take, at most 900.

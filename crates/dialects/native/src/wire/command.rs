@@ -41,7 +41,7 @@ pub struct Command {
     pub source: String,
 }
 
-/// Params of `rookery/commands/run`: a turn with what the command comes to. A thread whose turn runs is
+/// Params of `rookery/commands/run`: a turn with the expanded command. A thread whose turn runs is
 /// refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandRun {

@@ -64,7 +64,7 @@ pub struct Viewer {
     pub name: String,
     /// `look`, `decide` or `full`.
     pub rights: String,
-    /// Whether it is where the hands are.
+    /// Whether it is the desk: the viewer that was used last.
     pub is_desk: bool,
     /// Its room for panes, in cells.
     pub size: Room,
@@ -114,8 +114,8 @@ pub struct Keeper {
 /// Params of `rookery/window/raise`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RaiseWindow {
-    /// The page that it shall show: `workspace`, `inbox`, `threads`, `reviews`, `checkpoints`,
-    /// `worktrees`, `audit`, `settings` or `help`. It stays where it is if none is said.
+    /// Page to show: `workspace`, `inbox`, `threads`, `reviews`, `checkpoints`,
+    /// `worktrees`, `audit`, `settings` or `help`. Unchanged if omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
 }

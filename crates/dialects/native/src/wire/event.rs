@@ -116,7 +116,7 @@ pub enum EventBody {
     /// A conversation with an agent began.
     #[serde(rename = "thread.started")]
     ThreadStarted { thread: String },
-    /// A conversation was put away or taken out again.
+    /// A thread was archived or restored.
     #[serde(rename = "thread.archived")]
     ThreadArchived { thread: String, archived: bool },
     /// A conversation is gone.

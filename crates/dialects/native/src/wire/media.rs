@@ -88,7 +88,7 @@ pub struct Thumbnail {
     /// The PNG with its picture, 256 pixels at most; none if it has no picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// What stands for it where no picture can be.
+    /// Text to show instead of the image.
     pub label: String,
     /// Why there is no picture, if there should be one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

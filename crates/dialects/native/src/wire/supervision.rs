@@ -271,7 +271,7 @@ pub struct Review {
     pub differences: Differences,
     /// Where it stands.
     pub status: ReviewStatus,
-    /// What was said.
+    /// Text of the comment.
     pub comments: Vec<ReviewComment>,
     /// The plan, if it is about one and not about changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -413,7 +413,7 @@ pub struct Handoff {
     /// The top of the work tree, if it belongs to that and to no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
-    /// Who takes over, if that was said.
+    /// Session that takes over, if named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// The snapshot to go on from.

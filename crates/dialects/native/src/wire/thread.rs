@@ -18,7 +18,7 @@ pub struct Thread {
     /// The name that it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The beginning of what was said first.
+    /// Beginning of the first message.
     pub preview: String,
     /// Where it works.
     pub cwd: String,
@@ -29,7 +29,7 @@ pub struct Thread {
     pub status: ThreadStatus,
     /// Whether it is kept in memory only.
     pub ephemeral: bool,
-    /// Whether it was put away.
+    /// Whether it was archived.
     pub archived: bool,
     /// The thread that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ pub struct ThreadList {
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Those that were put away instead of the others.
+    /// Archived ones instead of the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
     /// Only those that work in this directory; absolute.

@@ -54,7 +54,7 @@ pub enum ThreadNews {
     /// What a thread does changed.
     #[serde(rename = "thread.status")]
     ThreadStatus { status: ThreadStatus },
-    /// A thread was put away.
+    /// A thread was archived.
     #[serde(rename = "thread.archived")]
     ThreadArchived {},
     /// A thread got another name, or lost it.

@@ -253,7 +253,7 @@ call!("rookery/turns/start" TurnStart -> TurnStarted);
 pub struct TurnStarted {
     /// The thread's id in full.
     pub thread: String,
-    /// The turn that hears it.
+    /// Turn that receives it.
     pub turn: String,
     /// Whether that turn ran already.
     pub steered: bool,

@@ -224,10 +224,10 @@ async fn carry_out(cx: &Cx, at: &At, intent: Intent) -> Result<(), RpcError> {
     let wanted = at.adapter.intent(at.version.clone(), intent.intent, params).await;
     let wanted = wanted.map_err(errors::adapter)?;
     let actions = Action::all(wanted.actions)
-        .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
+        .map_err(|error| errors::lua_error(at.adapter.plugin_name(), &error.to_string()))?;
     let typed = type_all(&cx.core, cx.shared.adapters.marks(), &at.session, actions).await;
     typed.map_err(errors::io)?;
-    if at.adapter.intended(wanted.last_intent) {
+    if at.adapter.set_last_intent(wanted.last_intent) {
         cx.shared.adapters.save(&cx.core).await;
     }
     Ok(())
@@ -277,7 +277,7 @@ async fn wait_for(
         let params = Value::Object(params);
         let matcher = at.adapter.matcher(at.version.clone(), function, params).await;
         let matcher = serde_json::from_value(matcher.map_err(errors::adapter)?)
-            .map_err(|error| errors::lua_says(at.adapter.plugin_name(), &error.to_string()))?;
+            .map_err(|error| errors::lua_error(at.adapter.plugin_name(), &error.to_string()))?;
         until(&cx.shared.adapters, &at.session, matcher, timeout).await
     };
     let found: Found = tokio::select! {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthLoginParams {
-    /// How the person allows it; what is set if nothing is said.
+    /// How the person allows it; default: the configured one.
     #[serde(default)]
     pub flow: Option<AuthFlow>,
     /// How long it may take, at most 900.

@@ -164,6 +164,6 @@ pub struct CommandExecOutputDelta {
 pub enum OutputStream {
     /// Its output.
     Stdout,
-    /// Its complaints.
+    /// Output on stderr.
     Stderr,
 }

@@ -158,7 +158,7 @@ pub struct ProvidersSelectParams {
     pub provider: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How hard it shall think.
+    /// Reasoning effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// For this thread only.
@@ -226,7 +226,7 @@ pub enum Selection {
         /// Its id; the provider's default without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// How hard it shall think.
+        /// Reasoning effort.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning: Option<String>,
     },

@@ -115,7 +115,7 @@ pub struct SettingsSetShellResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsSetSearchIndexParams {
-    /// Whether there shall be one.
+    /// Whether it is enabled.
     pub enabled: bool,
 }
 
@@ -133,7 +133,7 @@ pub struct SettingsSetSearchIndexResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsSetDynamicContextParams {
-    /// Whether long outputs shall be kept in files.
+    /// Whether long outputs are kept in files.
     pub enabled: bool,
 }
 

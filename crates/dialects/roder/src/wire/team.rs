@@ -85,7 +85,7 @@ pub enum MemberStatus {
     Closed,
 }
 
-/// Something that a member was told.
+/// Message to a member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MailboxMessage {
@@ -234,7 +234,7 @@ pub struct TeamMemberMessageParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamMemberMessageResult {
-    /// The turn that hears it.
+    /// Turn that receives it.
     pub turn_id: String,
 }
 

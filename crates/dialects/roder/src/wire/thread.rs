@@ -65,7 +65,7 @@ pub struct Thread {
     /// The thread that it works for, if it is a child agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lead_thread_id: Option<String>,
-    /// Whether it was put away.
+    /// Whether it was archived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
     /// Where its tools run, if that is a runner.
@@ -141,12 +141,12 @@ pub struct ThreadStartParams {
     /// Its directory; absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Who shall answer.
+    /// Provider and model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How hard it shall think.
+    /// Reasoning effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// The same in one.
@@ -207,7 +207,7 @@ pub struct ThreadListParams {
     /// Where to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Those put away instead.
+    /// Archived ones instead.
     #[serde(default, deserialize_with = "super::or_default")]
     pub archived: bool,
     /// Only those of this directory.

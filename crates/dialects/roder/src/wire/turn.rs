@@ -73,13 +73,13 @@ pub struct TurnStartParams {
     /// Whether the ledger has to be kept.
     #[serde(default, deserialize_with = "super::or_default")]
     pub task_ledger_required: bool,
-    /// Who shall answer, this once.
+    /// Provider and model, for this turn only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
     /// Which model, this once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How hard it shall think, this once.
+    /// Reasoning effort, for this turn only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// What to tell the model, this once.

@@ -17,7 +17,7 @@ pub struct ThreadIdParams {
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchiveResult {
     pub thread_id: String,
-    /// Whether it is put away now.
+    /// Whether it is archived now.
     pub archived: bool,
 }
 

@@ -60,7 +60,7 @@ pub struct Condensed {
     pub prev_context_tokens: u64,
     /// Tokens after, about.
     pub new_context_tokens: u64,
-    /// What stands for the rest.
+    /// Placeholder for the omitted part.
     pub summary: String,
 }
 

@@ -72,7 +72,7 @@ impl State {
         self.files.get(path).is_some_and(|known| *known != Known::Absent)
     }
 
-    /// The files that are others later on. `moved` are those that differ between the two heads.
+    /// Files that differ in a later state. `moved` are those that differ between the two heads.
     pub fn differing(&self, later: &State, moved: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
         let was_clean = |path: &Vec<u8>| !self.listed.contains(path);
         let is_clean = |path: &Vec<u8>| !later.listed.contains(path);

@@ -118,7 +118,7 @@ async fn sweep(repo: &Repository, home: &Path) -> Result<(), GitError> {
     for entry in left.await? {
         // The name is drawn anew each time, so that no other process mentions it.
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !crate::orphans_ended(&name, ORPHANS).await {
+        if !crate::wait_for_processes_naming(&name, ORPHANS).await {
             continue;
         }
         let objects = repo.common_dir().join("objects/pack");

@@ -14,7 +14,7 @@ pub enum ReturnOutcome {
     Kept(Option<String>),
 }
 
-/// Removes a worktree with its branch if it has nothing that the commit it began at has not. Changes in no
+/// Removes a worktree and its branch if it has no changes since its first commit. Changes in no
 /// commit and commits of its own keep it, and so do a lock and another branch.
 ///
 /// # Errors

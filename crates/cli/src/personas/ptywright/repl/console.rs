@@ -21,7 +21,7 @@ const SHOWN_AT_ONCE: usize = 100;
 
 /// What became of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Took {
+pub(super) enum InputOutcome {
     /// It needs more lines.
     Incomplete,
     /// Its results were printed.
@@ -63,8 +63,10 @@ impl Console {
     }
 
     /// Runs an input and prints what comes of it.
-    pub(super) fn take(&self, input: &str) -> Outcome<Took> {
-        let Some(function) = self.compile(input).transpose() else { return Ok(Took::Incomplete) };
+    pub(super) fn take(&self, input: &str) -> Outcome<InputOutcome> {
+        let Some(function) = self.compile(input).transpose() else {
+            return Ok(InputOutcome::Incomplete);
+        };
         let result = function.and_then(|function| function.call::<MultiValue>(()));
         let took = match result {
             Ok(values) => {
@@ -72,11 +74,11 @@ impl Console {
                     let text = pretty(&self.lua, value);
                     output::line(text.unwrap_or_else(|error| format!("({error})")))?;
                 }
-                Took::Worked
+                InputOutcome::Worked
             }
             Err(error) => {
                 output::note(format!("error: {}", first_words(&error)));
-                Took::Failed
+                InputOutcome::Failed
             }
         };
         self.show_notifications()?;

@@ -19,7 +19,7 @@ use crate::{
     failure::{Failure, Outcome},
     output,
 };
-use console::{Console, Took};
+use console::{Console, InputOutcome};
 use server::Server;
 use words::{HELP, Word};
 
@@ -80,9 +80,9 @@ fn take(console: &Console, input: &str) -> Outcome<Next> {
     match Word::of(input) {
         None => {
             return Ok(match console.take(input)? {
-                Took::Incomplete => Next::More,
-                Took::Worked => Next::Another(true),
-                Took::Failed => Next::Another(false),
+                InputOutcome::Incomplete => Next::More,
+                InputOutcome::Worked => Next::Another(true),
+                InputOutcome::Failed => Next::Another(false),
             });
         }
         Some(Word::Quit) => return Ok(Next::End),

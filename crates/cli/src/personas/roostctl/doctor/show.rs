@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use super::report::{Entry, Report, Section, Status};
 use crate::{
     output,
-    personas::roostctl::{args::When, shown},
+    personas::roostctl::{args::ColorChoice, shown},
 };
 
 /// How wide a line of the summary may be.
@@ -34,13 +34,13 @@ impl Paint {
 }
 
 /// Whether stdout and the environment want colors.
-pub(super) fn wants_color(when: When) -> bool {
+pub(super) fn wants_color(when: ColorChoice) -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => std::io::stdout().is_terminal() && !set("NO_COLOR") && !is_dumb(),
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => std::io::stdout().is_terminal() && !set("NO_COLOR") && !is_dumb(),
     }
 }
 
