@@ -36,10 +36,12 @@ fuzz_target!(|input: &[u8]| {
     }
     match parse_manifest(&text) {
         Ok(manifest) => {
-            let lists = [&manifest.skills, &manifest.commands, &manifest.agents, &manifest.hooks];
+            let manifest = &manifest;
+            let texts = [&manifest.skills, &manifest.commands, &manifest.agents, &manifest.rules];
+            let lists = texts.into_iter().chain([&manifest.hooks, &manifest.servers]);
             let is_down =
                 |path: &String| !path.starts_with('/') && !path.split('/').any(|p| p == "..");
-            assert!(lists.into_iter().flatten().all(is_down));
+            assert!(lists.flatten().all(is_down));
         }
         Err(reason) => assert!(!reason.is_empty()),
     }

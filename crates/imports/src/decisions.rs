@@ -194,7 +194,12 @@ impl Decisions {
                 forgotten.push(decision.clone());
                 continue;
             }
-            let path = to.join(below).to_string_lossy().into_owned();
+            let path = match below.as_os_str().is_empty() {
+                // The plugin itself; its path has no slash at the end.
+                true => to.to_owned(),
+                false => to.join(below),
+            };
+            let path = path.to_string_lossy().into_owned();
             let item_id = item_id(decision.source, &path, decision.name.as_deref());
             let key = (decision.workspace.clone(), item_id.clone());
             after.insert(key, Decision { item_id, path, ..decision.clone() });
@@ -326,6 +331,24 @@ mod tests {
         assert_eq!(paths(true, "/p/2").1.len(), 4);
         let stay = ["/p/1/.mcp.json", "/p/1/skills/s/SKILL.md", "/p/10/hooks/hooks.json"];
         assert_eq!(paths(false, "/p/1"), (1, stay.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn a_decision_on_a_plugin_itself_goes_along_to_where_it_is() {
+        let (from, to) = (Path::new("/p/1"), Path::new("/p/2"));
+        let of = |path: &str, kind| Decision {
+            item_id: item_id(SourceKind::Plugin, path, Some("m:p")),
+            path: path.to_owned(),
+            name: Some("m:p".to_owned()),
+            source: SourceKind::Plugin,
+            ..decided("/a", "", kind)
+        };
+        let mut decisions = Decisions::default();
+        decisions.set(of("/p/1", DecisionKind::Ignore)).unwrap();
+        assert_eq!(decisions.follow(from, to, false).unwrap(), []);
+        assert_eq!(decisions.of("/a"), [of("/p/2", DecisionKind::Ignore)]);
+        decisions.set(of("/p/2", DecisionKind::Enable)).unwrap();
+        assert_eq!(decisions.follow(to, from, false).unwrap().len(), 1);
     }
 
     #[test]

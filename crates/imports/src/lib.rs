@@ -11,6 +11,7 @@ mod decisions;
 mod front_matter;
 mod hook_io;
 mod hooks;
+mod installed;
 mod item;
 mod jsonc;
 mod mcp;

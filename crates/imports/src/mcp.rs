@@ -56,6 +56,25 @@ pub struct McpFile {
 /// # Errors
 /// If it is not valid in its format.
 pub fn parse(text: &str, ending: &str) -> Result<McpFile, String> {
+    read(text, ending, |_| false)
+}
+
+/// The same for a file of a plugin, which may be the map of servers itself.
+///
+/// # Errors
+/// If it is not valid in its format.
+pub(crate) fn parse_of_plugin(text: &str, ending: &str) -> Result<McpFile, String> {
+    let is_server = |entry: &Value| {
+        ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| entry.get(*key).is_some())
+    };
+    read(text, ending, |members| !members.is_empty() && members.values().all(is_server))
+}
+
+fn read(
+    text: &str,
+    ending: &str,
+    is_map_of_servers: impl Fn(&Map<String, Value>) -> bool,
+) -> Result<McpFile, String> {
     let value = match ending {
         "toml" => toml_value(text)?,
         "yaml" | "yml" => yaml_value(text)?,
@@ -64,7 +83,8 @@ pub fn parse(text: &str, ending: &str) -> Result<McpFile, String> {
     let Value::Object(members) = value else { return Err("it is no map".to_owned()) };
     let listed = ["mcpServers", "mcp_servers", "servers", "mcp"]
         .iter()
-        .find_map(|key| members.get(*key).and_then(Value::as_object));
+        .find_map(|key| members.get(*key).and_then(Value::as_object))
+        .or_else(|| is_map_of_servers(&members).then_some(&members));
     let mut file = McpFile::default();
     let Some(listed) = listed else { return Ok(file) };
     for (name, entry) in listed.iter().take(SERVERS_LIMIT) {
@@ -195,6 +215,21 @@ mod tests {
 
     fn names(text: &str, ending: &str) -> Vec<String> {
         parse(text, ending).unwrap().servers.into_iter().map(|(server, _)| server.name).collect()
+    }
+
+    #[test]
+    fn a_file_of_a_plugin_may_be_the_map_of_servers_itself() {
+        let names = |text: &str| {
+            let read = parse_of_plugin(text, "json").unwrap().servers.into_iter();
+            read.map(|(server, _)| server.name).collect::<Vec<_>>()
+        };
+        let bare = r#"{"one": {"command": "x"}, "two": {"type": "http", "url": "http://h/"}}"#;
+        assert_eq!(names(bare), ["one", "two"]);
+        assert!(parse(bare, "json").unwrap().servers.is_empty());
+        assert_eq!(names(r#"{"mcpServers": {"one": {"command": "x"}}}"#), ["one"]);
+        for other in ["{}", r#"{"one": {"command": "x"}, "version": 1}"#, r#"{"a": {"b": {}}}"#] {
+            assert!(names(other).is_empty());
+        }
     }
 
     #[test]

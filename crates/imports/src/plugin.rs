@@ -10,6 +10,11 @@ use crate::jsonc;
 const NAME_LIMIT: usize = 64;
 /// Paths of one kind that a manifest may name.
 const PATHS_LIMIT: usize = 32;
+/// Members with hooks, and with servers; what lies in the first of a kind is called the same in files.
+const HOOKS: &[&str] = &["hooks", "hooksJson"];
+const SERVERS: &[&str] = &["mcpServers", "mcp", "mcp_servers"];
+/// How manifests spell the plugin's own folder.
+const ROOTS: [&str; 2] = ["${CLAUDE_PLUGIN_ROOT}/", "$CLAUDE_PLUGIN_ROOT/"];
 
 /// An installed plugin that is enabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,16 +40,51 @@ pub struct Manifest {
     pub commands: Vec<String>,
     /// Further folders or files of agents.
     pub agents: Vec<String>,
+    /// Further folders or files of rules.
+    pub rules: Vec<String>,
     /// Further files of hooks.
     pub hooks: Vec<String>,
     /// Further files of servers.
     pub servers: Vec<String>,
-    /// Whether hooks are in the manifest itself.
-    pub has_own_hooks: bool,
-    /// Whether servers are in the manifest itself.
-    pub has_own_servers: bool,
+    /// Hooks of the manifest itself, by event.
+    pub own_hooks: Map<String, Value>,
+    /// Servers of the manifest itself, by name.
+    pub own_servers: Map<String, Value>,
+    /// Whether it is an entry of a catalog that alone says what the plugin has.
+    pub is_alone: bool,
     /// All of it, as it is written.
     pub raw: Value,
+}
+
+impl Manifest {
+    /// What a manifest says that was read already; nothing if it is no map.
+    pub(crate) fn of(raw: Value) -> Option<Manifest> {
+        let members = raw.as_object()?;
+        let text = |key: &str| members.get(key).and_then(Value::as_str);
+        Some(Manifest {
+            name: text("name").and_then(name),
+            description: text("description").map(str::to_owned),
+            skills: paths(members, &["skills"]),
+            commands: paths(members, &["commands"]),
+            agents: paths(members, &["agents"]),
+            rules: paths(members, &["rules"]),
+            hooks: paths(members, HOOKS),
+            servers: paths(members, SERVERS),
+            own_hooks: own(members, HOOKS),
+            own_servers: own(members, SERVERS),
+            is_alone: members.get("strict") == Some(&Value::Bool(false)),
+            raw,
+        })
+    }
+
+    /// Whether it names any part.
+    pub(crate) fn has_parts(&self) -> bool {
+        let lists =
+            [&self.skills, &self.commands, &self.agents, &self.rules, &self.hooks, &self.servers];
+        lists.iter().any(|list| !list.is_empty())
+            || !self.own_hooks.is_empty()
+            || !self.own_servers.is_empty()
+    }
 }
 
 /// Reads a manifest.
@@ -52,34 +92,7 @@ pub struct Manifest {
 /// # Errors
 /// If it is no JSON, or no map.
 pub fn parse(text: &str) -> Result<Manifest, String> {
-    let raw = jsonc::parse(text)?;
-    let Value::Object(members) = &raw else { return Err("it is no map".to_owned()) };
-    let name = members.get("name").and_then(Value::as_str).and_then(name);
-    let description = members.get("description").and_then(Value::as_str).map(str::to_owned);
-    let (skills, commands) = (paths(members, &["skills"]), paths(members, &["commands"]));
-    let agents = paths(members, &["agents"]);
-    let hooks = paths(members, &["hooks", "hooksJson"]);
-    let servers = paths(members, &["mcpServers", "mcp"]);
-    let has_own = |keys: &[&str]| {
-        keys.iter().any(|key| {
-            members
-                .get(*key)
-                .is_some_and(|value| value.as_object().is_some_and(|map| !map.is_empty()))
-        })
-    };
-    let (has_own_hooks, has_own_servers) = (has_own(&["hooks"]), has_own(&["mcpServers", "mcp"]));
-    Ok(Manifest {
-        name,
-        description,
-        skills,
-        commands,
-        agents,
-        hooks,
-        servers,
-        has_own_hooks,
-        has_own_servers,
-        raw,
-    })
+    Manifest::of(jsonc::parse(text)?).ok_or_else(|| "it is no map".to_owned())
 }
 
 /// A name as it may stand before a colon: other characters become dashes.
@@ -102,7 +115,9 @@ fn paths(members: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
         _ => Vec::new(),
     });
     let texts = texts.filter_map(|text| {
-        let path = text.trim().trim_start_matches("./").trim_end_matches('/');
+        let path = text.trim();
+        let path = ROOTS.iter().find_map(|root| path.strip_prefix(root)).unwrap_or(path);
+        let path = path.trim_start_matches("./").trim_end_matches('/');
         let is_down = !path.is_empty()
             && !path.starts_with('/')
             && !path.contains('\0')
@@ -110,6 +125,30 @@ fn paths(members: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
         is_down.then(|| path.to_owned())
     });
     texts.take(PATHS_LIMIT).collect()
+}
+
+/// What members hold themselves, instead of naming a file: maps, alone or in a list, as one.
+fn own(members: &Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
+    let values = keys.iter().filter_map(|key| members.get(*key));
+    let maps = values.flat_map(|value| match value {
+        Value::Object(map) => vec![map],
+        Value::Array(values) => values.iter().filter_map(Value::as_object).collect(),
+        _ => Vec::new(),
+    });
+    let mut own = Map::new();
+    for map in maps.take(PATHS_LIMIT) {
+        // Some write there what the file would say, with the name of the member once more.
+        let inner = keys.first().and_then(|key| map.get(*key)?.as_object());
+        for (name, value) in inner.unwrap_or(map) {
+            match (own.get_mut(name), value) {
+                (None, value) => drop(own.insert(name.clone(), value.clone())),
+                (Some(Value::Array(known)), Value::Array(more)) => known.extend(more.clone()),
+                // The first of that name counts.
+                (Some(_), _) => {}
+            }
+        }
+    }
+    own
 }
 
 #[cfg(test)]
@@ -122,13 +161,33 @@ mod tests {
             "mcpServers": "./m.json", "skills": "", "agents": 7}"#;
         let read = parse(text).unwrap();
         assert_eq!(read.name.as_deref(), Some("My-Plugin"));
+        assert!(read.has_parts() && !read.is_alone);
         assert_eq!(
             (read.commands, read.servers),
             (vec!["c".to_owned()], vec!["m.json".to_owned()])
         );
-        assert!(read.has_own_hooks && !read.has_own_servers);
+        assert!(read.own_hooks.contains_key("Stop") && read.own_servers.is_empty());
         assert!(read.skills.is_empty() && read.agents.is_empty());
         assert!(parse("[]").is_err() && parse("x").is_err());
         assert_eq!(name("--"), None);
+    }
+
+    #[test]
+    fn what_a_manifest_holds_itself_is_found_in_every_shape() {
+        let text = r#"{"strict": false, "rules": ["./r"], "agents": "${CLAUDE_PLUGIN_ROOT}/a.md",
+            "mcpServers": ["./m.json", {"one": {"command": "x"}}, {"mcpServers": {"two": {}, "one": {}}}],
+            "hooks": [{"Stop": [1]}, {"hooks": {"Stop": [2], "PreToolUse": []}}]}"#;
+        let read = parse(text).unwrap();
+        assert_eq!((read.rules, read.agents), (vec!["r".to_owned()], vec!["a.md".to_owned()]));
+        assert_eq!(read.servers, ["m.json"]);
+        let servers = serde_json::json!({"one": {"command": "x"}, "two": {}});
+        assert_eq!(Value::Object(read.own_servers), servers);
+        let hooks = serde_json::json!({"Stop": [1, 2], "PreToolUse": []});
+        assert_eq!(Value::Object(read.own_hooks), hooks);
+        assert!(read.is_alone);
+        assert!(!parse(r#"{"name": "x", "skills": [], "mcp": {}}"#).unwrap().has_parts());
+        // A server may be called as a member is.
+        let read = parse(r#"{"mcp": {"mcp": {"command": "x"}}}"#).unwrap();
+        assert!(read.own_servers.contains_key("mcp"));
     }
 }

@@ -185,7 +185,10 @@ fn named(text: &str, name: &str) -> String {
 }
 
 fn servers(file: &FileText<'_>) -> Result<(Vec<Draft>, Vec<String>), String> {
-    let read = mcp::parse(file.text, file.ending)?;
+    let read = match file.plugin {
+        Some(_) => mcp::parse_of_plugin(file.text, file.ending)?,
+        None => mcp::parse(file.text, file.ending)?,
+    };
     let draft = |(server, raw): (mcp::McpServer, serde_json::Value)| {
         let what = match (&server.url, server.command.is_empty()) {
             (Some(url), true) => format!("contacts {url}"),

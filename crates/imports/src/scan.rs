@@ -23,7 +23,7 @@ pub(crate) const FILES_LIMIT: usize = 4000;
 /// Bytes that one scan reads.
 const BYTES_LIMIT: usize = 64 << 20;
 /// Items of one scan.
-const ITEMS_LIMIT: usize = 2000;
+pub(crate) const ITEMS_LIMIT: usize = 2000;
 /// Complaints of one scan.
 const ERRORS_LIMIT: usize = 500;
 /// Directories that are searched for guidance below the root.
@@ -80,6 +80,7 @@ pub fn scan(request: ScanRequest<'_>) -> io::Result<Scan> {
         request.plugins.iter().for_each(|plugin| scanner.installed(plugin));
     }
     overlay::apply(&mut scanner.found, request.decisions);
+    scanner.leave_out_parts_of_ignored_plugins();
     scanner.parts_of_enabled_plugins(&place);
     Ok(scanner.finish(request))
 }
@@ -275,7 +276,8 @@ impl Scanner {
         self.text(place, (base, path), row, &text, &hash);
     }
 
-    fn text(
+    /// The items of a text that a file, or a part of one, holds.
+    pub(crate) fn text(
         &mut self,
         place: &Place,
         (base, path): (&Path, &Path),
@@ -331,7 +333,7 @@ impl Scanner {
         }
     }
 
-    fn complain(&mut self, place: &Place, path: &Path, message: &str) {
+    pub(crate) fn complain(&mut self, place: &Place, path: &Path, message: &str) {
         if self.errors.len() < ERRORS_LIMIT {
             let (path, message) = (place.shown(path), message.to_owned());
             self.errors.push(ScanError { path, message });

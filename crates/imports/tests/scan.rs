@@ -10,6 +10,9 @@ use rookery_imports::{
 };
 use rookery_model::Timestamp;
 
+#[path = "scan/installed.rs"]
+mod installed;
+
 fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -241,7 +244,7 @@ fn what_is_the_users_is_only_scanned_if_it_is_wanted() {
     let user = UserPlaces { config: Some(config.clone()), home: Some(home.clone()) };
     let scan = look(&root, Some(&user), &plugins, &[]);
     assert_eq!(scan.errors, []);
-    assert_eq!(scan.items.len(), 7, "{:?}", paths(&scan));
+    assert_eq!(scan.items.len(), 8, "{:?}", paths(&scan));
     let path = home.join(".claude/skills/a/SKILL.md");
     found(&scan, path.to_str().unwrap(), Some("a"));
     let path = installed.join("commands/c.md");

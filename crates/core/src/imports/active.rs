@@ -92,6 +92,11 @@ impl Active {
         agents.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
+    #[cfg(test)]
+    pub(crate) fn hook_commands(&self) -> Vec<&str> {
+        self.hooks.iter().map(|one| one.hook.command.as_str()).collect()
+    }
+
     fn add(&mut self, item: Item) -> std::result::Result<(), String> {
         let plugin = item.plugin.as_ref().map(|plugin| plugin.root.clone());
         let origin = Origin {
