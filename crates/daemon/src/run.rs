@@ -115,17 +115,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     if roost.test_mode {
         core_config.limits.captured_input = CAPTURED_INPUT;
     }
-    // Before the first child: what tools leave behind stays below this process.
-    rookery_host::supervise::enable();
-    let orphans =
-        rookery_host::Orphans::adopt().context("cannot adopt processes that tools leave behind")?;
-    let _orphans = AbortOnDropHandle::new(tokio::spawn(orphans.reap()));
-    let core = Core::start(core_config).await?;
-    desktop::show_banners(&core);
-    notify::follow(&core);
-    if let Some(damage) = core.status().damage {
-        tracing::error!("the store was damaged and was moved aside: {damage}");
-    }
+    let (core, _orphans) = start_core(core_config).await?;
     let (stop, mut stopped) = watch::channel(None);
     let web = Web::rereading(homes.clone(), config.web.clone());
     let control = Arc::new(Controls { stop: Mutex::new(Some(stop)), web: Arc::clone(&web) });
@@ -162,13 +152,7 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     // After the word: it looks at every terminal, and nothing waits for it.
     accepting.spawn(core.clone().terminals().recognise_agents());
     accepting.spawn(listening.look_after(asked_to_listen));
-    let kind = tokio::select! {
-        kind = signals.next() => kind,
-        asked = stopped.wait_for(Option::is_some) => match asked {
-            Ok(kind) => kind.unwrap_or(StopKind::KeepTerminals),
-            Err(_) => StopKind::KeepTerminals,
-        },
-    };
+    let kind = stop_kind(&mut signals, &mut stopped).await;
     tracing::info!(?kind, "stopping");
     // No new connections, and the sockets are gone before the last reply is.
     accepting.shutdown().await;
@@ -180,6 +164,39 @@ async fn serve(options: RunOptions) -> anyhow::Result<()> {
     core.stop(kind).await?;
     drop(locks);
     Ok(())
+}
+
+/// The task that adopts what tools leave behind, which ends with its handle.
+type Adopting = AbortOnDropHandle<std::io::Result<()>>;
+
+/// Starts the world, and what follows it on the desktop.
+async fn start_core(config: CoreConfig) -> anyhow::Result<(Core, Adopting)> {
+    // Before the first child: what tools leave behind stays below this process.
+    rookery_host::supervise::enable();
+    let orphans =
+        rookery_host::Orphans::adopt().context("cannot adopt processes that tools leave behind")?;
+    let orphans = AbortOnDropHandle::new(tokio::spawn(orphans.reap()));
+    let core = Core::start(config).await?;
+    desktop::show_banners(&core);
+    notify::follow(&core);
+    if let Some(damage) = core.status().damage {
+        tracing::error!("the store was damaged and was moved aside: {damage}");
+    }
+    Ok((core, orphans))
+}
+
+/// Waits for a signal or a client that stops the daemon.
+async fn stop_kind(
+    signals: &mut Signals,
+    stopped: &mut watch::Receiver<Option<StopKind>>,
+) -> StopKind {
+    tokio::select! {
+        kind = signals.next() => kind,
+        asked = stopped.wait_for(Option::is_some) => match asked {
+            Ok(kind) => kind.unwrap_or(StopKind::KeepTerminals),
+            Err(_) => StopKind::KeepTerminals,
+        },
+    }
 }
 
 fn roost_socket(homes: &Homes, config: &Config) -> Option<PathBuf> {

@@ -1,13 +1,15 @@
 //! Tells a client what happens to threads: core's notices as this dialect's notifications, in order.
 
+mod families;
+
 use std::collections::VecDeque;
 
 use futures_util::FutureExt as _;
 use rookery_core::{
     ItemChange, News, Notice, NoticeBody, RequestChange, SettingsChange, Subscription,
-    ThreadChange, TraceChange, TurnChange,
+    ThreadChange, TurnChange,
 };
-use rookery_model::{self as model, Words as _};
+use rookery_model as model;
 use rookery_teams::{Change, MemberStatus};
 use rookery_wire::Rejected;
 use serde::Serialize;
@@ -26,11 +28,8 @@ use crate::plans;
 use crate::runs;
 use crate::show;
 use crate::tasks;
-use crate::teams;
-use crate::traces;
-use crate::wire::dual::Dual;
 use crate::wire::notification::{self, name, twin};
-use crate::wire::{session, team, tool, trace, upkeep};
+use crate::wire::{session, tool, upkeep};
 
 /// What a connection that cannot keep up is cut off with.
 const TOO_SLOW: &str = "the client does not read its notifications";
@@ -343,60 +342,6 @@ impl Messages<'_> {
         }
     }
 
-    fn team(&mut self, cx: &Cx, change: &Change) {
-        match change {
-            Change::Started(started) => {
-                let team = teams::team(cx, started);
-                self.push(name::TEAM_STARTED, &team::TeamResult { team });
-            }
-            Change::Display(id, mode) => {
-                let (team_id, display_mode) = (id.to_string(), teams::display(*mode));
-                let changed = team::TeamDisplayModeChanged { team_id, display_mode };
-                self.push(name::TEAM_DISPLAY_MODE_CHANGED, &changed);
-            }
-            Change::MemberStarted(id, member) => {
-                let (team_id, member) = (id.to_string(), teams::member(cx, member));
-                let started = team::TeamMemberStarted { team_id, member };
-                self.push(name::TEAM_MEMBER_STARTED, &started);
-            }
-            Change::Status(id, member, status) => {
-                let (team_id, member_id) = (id.to_string(), member.to_string());
-                let status = teams::status(*status);
-                let changed = team::TeamMemberStatusChanged { team_id, member_id, status };
-                self.push(name::TEAM_MEMBER_STATUS_CHANGED, &changed);
-            }
-            Change::Said { team, member, turn, text } => {
-                let said = team::TeamMemberMessageDelta {
-                    team_id: team.to_string(),
-                    member_id: member.to_string(),
-                    turn_id: turn.to_string(),
-                    delta: text.clone(),
-                };
-                self.push(name::TEAM_MEMBER_MESSAGE_DELTA, &said);
-            }
-            Change::Ended { team, member, turn, end } => {
-                let ended = team::TeamMemberCompleted {
-                    team_id: team.to_string(),
-                    member_id: member.to_string(),
-                    turn_id: turn.map(|turn| turn.to_string()),
-                    status: teams::status(end.status),
-                    final_message: end.message.clone(),
-                    error: end.error.clone(),
-                };
-                self.push(name::TEAM_MEMBER_COMPLETED, &ended);
-            }
-            Change::Task(id, task) => {
-                let (team_id, task) = (id.to_string(), teams::task(task));
-                self.push(name::TEAM_TASK_CHANGED, &team::TeamTaskChanged { team_id, task });
-            }
-            Change::Cleaned { team, forced } => {
-                let (team_id, forced) = (team.to_string(), *forced);
-                let cleaned = team::TeamCleanupCompleted { team_id, forced };
-                self.push(name::TEAM_CLEANUP_COMPLETED, &cleaned);
-            }
-        }
-    }
-
     fn whole_turn(&mut self, name: &str, thread_id: String, turn: &model::Turn) {
         let turn = show::turn(turn, Vec::new());
         self.push(name, &notification::TurnNotification { thread_id, turn });
@@ -417,44 +362,6 @@ impl Messages<'_> {
             ItemChange::Delta(id, delta) => {
                 let method = items::method(delta, self.preferences.reasoning_methods);
                 self.push(method, &items::delta(stamp, id, delta));
-            }
-        }
-    }
-
-    fn trace(&mut self, at: model::Timestamp, change: &TraceChange) {
-        let timestamp = show::time(at);
-        match change {
-            TraceChange::Created(summary) => {
-                let summary = Dual(traces::summary(summary));
-                self.push(name::TRACE_CREATED, &trace::TraceCreated { summary, timestamp });
-            }
-            TraceChange::Item { trace: id, parent, item } => {
-                let delta = Dual(traces::delta(*id, *parent, item, 0));
-                self.push(name::TRACE_DELTA, &trace::TraceDeltaSent { delta, timestamp });
-            }
-            TraceChange::Status { trace: id, parent, status, detail, elapsed_ms } => {
-                let changed = trace::TraceStatusChanged {
-                    trace_id: id.to_string(),
-                    parent: traces::parent(*parent),
-                    status: status.word().to_owned(),
-                    detail: detail.clone(),
-                    elapsed_ms: *elapsed_ms,
-                    timestamp,
-                };
-                self.push(name::TRACE_STATUS_CHANGED, &Dual(changed));
-            }
-            TraceChange::Ended(ended) => {
-                let (error, summary) = (ended.trace.error.clone(), Dual(traces::summary(ended)));
-                match error {
-                    None => {
-                        let completed = trace::TraceCreated { summary, timestamp };
-                        self.push(name::TRACE_COMPLETED, &completed);
-                    }
-                    Some(error) => {
-                        let failed = trace::TraceFailed { summary, error, timestamp };
-                        self.push(name::TRACE_FAILED, &failed);
-                    }
-                }
             }
         }
     }
