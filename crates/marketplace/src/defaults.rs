@@ -41,6 +41,7 @@ pub fn default_marketplaces() -> Vec<Marketplace> {
             Marketplace {
                 id: id.to_owned(),
                 kind,
+                is_kind_guessed: false,
                 display_name: name.to_owned(),
                 source: MarketSource::Github {
                     repo: repo.to_owned(),

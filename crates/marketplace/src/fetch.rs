@@ -209,14 +209,14 @@ fn read_folder(market: &Marketplace, root: &Path) -> Result<Fetched, Marketplace
         Beneath::new(root).map_err(|error| no_catalog(&root.display().to_string(), &error))?;
     let plugins = market.source.plugin_root().unwrap_or(CODEX_PLUGINS);
     let catalog_path = market.source.catalog_path();
-    let kind = match market.kind {
-        // One that was guessed before any file could be looked at.
-        Kind::Custom if catalog_path.is_none() => {
-            catalog::infer_kind(&folder, || !codex_plugins(&folder, plugins, 1).is_empty())
-                .unwrap_or(Kind::Custom)
-        }
-        kind => kind,
+    let is_open = market.is_kind_guessed || market.kind == Kind::Custom;
+    let has_codex_plugins = || !codex_plugins(&folder, plugins, 1).is_empty();
+    let found = match catalog_path {
+        // Files say more than words, by which the kind was guessed before anything could be looked at.
+        None if is_open => catalog::infer_kind(&folder, has_codex_plugins),
+        _ => None,
     };
+    let kind = found.unwrap_or(market.kind);
     let own = market.source.repository();
     let owner = owner(market, kind, own.as_deref());
     let Some(path) = catalog_path.or_else(|| catalog::catalog_file(kind)) else {
@@ -279,6 +279,37 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_say_of_what_kind_a_marketplace_is_and_words_only_without_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("claude-things");
+        let market = |is_kind_guessed| Marketplace {
+            source: MarketSource::LocalPath { path: root.display().to_string() },
+            kind: Kind::Claude,
+            is_kind_guessed,
+            ..crate::default_marketplaces().remove(0)
+        };
+        let kind = |is_guessed| read_folder(&market(is_guessed), &root).map(|read| read.kind);
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("README.md", "");
+        let error = kind(true).unwrap_err().to_string();
+        assert!(error.contains(".claude-plugin/marketplace.json"), "{error}");
+        for (path, text, expected) in [
+            (".roder-plugin/marketplace.json", r#"{"plugins": []}"#, Kind::Roder),
+            ("plugins/p/.codex-plugin/plugin.json", r#"{"name": "p"}"#, Kind::Codex),
+            (".cursor-plugin/marketplace.json", r#"{"plugins": []}"#, Kind::Cursor),
+        ] {
+            write(path, text);
+            assert_eq!(kind(true).unwrap(), expected);
+            // What a person said is not corrected.
+            assert!(kind(false).is_err());
+        }
+    }
 
     #[test]
     fn addresses_of_this_machine_are_paths() {

@@ -27,6 +27,8 @@ pub(crate) const CONTENT_LIMITS: TreeLimits = TreeLimits { files: 5000, bytes: 5
 const CHECKOUT_LIMITS: TreeLimits = TreeLimits { files: 50_000, bytes: 500 << 20 };
 /// What is written beside the content of a plugin.
 pub(crate) const PREVIEW_FILE: &str = "install-preview.json";
+/// The largest note that is written in lines; indented, what is deep becomes many times as large.
+const LARGEST_PRETTY: usize = 1 << 20;
 /// What is not taken from the content of a plugin.
 pub(crate) const SKIPPED: &[&str] = &[".git", PREVIEW_FILE];
 /// The folder with staging folders.
@@ -51,6 +53,21 @@ impl Drop for Folder {
         if let Err(error) = files::remove_tree(&self.0) {
             tracing::warn!(%error, path = %self.0.display(), "a staging folder cannot be removed");
         }
+    }
+}
+
+/// Content that was fetched only to be looked at. Dropping it leaves nothing.
+#[derive(Debug)]
+pub struct Glance {
+    root: PathBuf,
+    path: String,
+    _folder: Folder,
+}
+
+impl Glance {
+    /// Where it is: a root that nothing leads out of, and a path in it.
+    pub(crate) fn place(&self) -> (PathBuf, String) {
+        (self.root.clone(), self.path.clone())
     }
 }
 
@@ -96,12 +113,32 @@ impl Staging {
                 entry.variant_key()
             )));
         }
-        let parent = self.places.plugins.join(STAGING);
-        let folder =
-            blocking(move || tree::fresh_dir(&parent).map(Folder).map_err(unwritten)).await?;
+        let folder = self.fresh().await?;
         let (root, path) = self.content(entry, market, &folder.0).await?;
         let (staging, entry, plugins) = (folder, entry.clone(), self.places.plugins.clone());
         blocking(move || copied(staging, &root, &path, &entry, &plugins, now)).await
+    }
+
+    /// Fetches the content of a plugin to look at it, as an install would. None if it is on this machine, or
+    /// nothing of it can be installed.
+    ///
+    /// # Errors
+    /// If it cannot be had; nothing is left of it then.
+    pub async fn glance(&self, entry: &Entry) -> Result<Option<Glance>, MarketplaceError> {
+        let PluginSource::Git { url, .. } = &entry.source else { return Ok(None) };
+        let here = github_repo(url).and_then(|repo| fetch::github_folder(repo, Some(&self.places)));
+        if here.is_some() || entry.problem.is_some() {
+            return Ok(None);
+        }
+        let folder = self.fresh().await?;
+        let (root, path) = self.content(entry, None, &folder.0).await?;
+        Ok(Some(Glance { root, path, _folder: folder }))
+    }
+
+    /// A staging folder.
+    async fn fresh(&self) -> Result<Folder, MarketplaceError> {
+        let parent = self.places.plugins.join(STAGING);
+        blocking(move || tree::fresh_dir(&parent).map(Folder).map_err(unwritten)).await
     }
 
     /// The folder that its content is in: a root that nothing leads out of, and a path in it.
@@ -273,13 +310,19 @@ fn copied(
     });
     let last = folder_name(version.as_deref(), &tree);
     let target = plugins.join(&entry.marketplace_id).join(&entry.plugin_id).join(last);
-    let preview = json!({
+    // The parts of the plugin are found by this.
+    let noted = json!({
         "variantKey": entry.variant_key(),
         "marketplaceId": entry.marketplace_id,
         "pluginId": entry.plugin_id,
+        "kind": entry.kind,
+        "identityKey": entry.identity_key,
         "manifest": entry.raw_manifest,
     });
-    let text = serde_json::to_vec_pretty(&preview).map_err(|error| refused(&error))?;
+    let mut text = serde_json::to_vec_pretty(&noted).map_err(|error| refused(&error))?;
+    if text.len() > LARGEST_PRETTY {
+        text = serde_json::to_vec(&noted).map_err(|error| refused(&error))?;
+    }
     files::replace(&content.join(PREVIEW_FILE), &text).map_err(unwritten)?;
     let record = Installed {
         marketplace_id: entry.marketplace_id.clone(),

@@ -25,7 +25,7 @@ pub use fetch::{Fetched, Fetcher, local_root};
 pub use group::{PluginRow, Variant, group, search, siblings};
 pub use identity::{IdentityKey, normalized_repository};
 pub use ids::{is_id, slug, variant_key, version_folder};
-pub use install::{Placed, Staged, Staging};
+pub use install::{Glance, Placed, Staged, Staging};
 pub use plugin_source::PluginSource;
 pub use preview::Preview;
 pub use source::MarketSource;

@@ -1,4 +1,4 @@
-//! What an install would bring: files, sizes, and every command that could be started. Nothing is fetched for it.
+//! What an install would bring: files, sizes, and every command that could be started.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::Map;
 use crate::components::{self, Content, PluginCommand};
 use crate::fetch;
 use crate::ids::version_folder;
-use crate::install::{CONTENT_LIMITS, PREVIEW_FILE, SKIPPED};
+use crate::install::{CONTENT_LIMITS, Glance, PREVIEW_FILE, SKIPPED};
 use crate::plugin_source::PluginSource;
 use crate::source::github_repo;
 use crate::types::{Entry, Hints, Installed, Marketplace, Places, Risk};
@@ -34,15 +34,16 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Looks at a plugin. Blocks.
+    /// Looks at a plugin, whose content may have been fetched for that. Blocks.
     pub fn new(
         entry: &Entry,
         market: Option<&Marketplace>,
         installed: Option<&Installed>,
         places: Option<&Places>,
+        fetched: Option<&Glance>,
     ) -> Preview {
         let mut warnings: Vec<String> = entry.problem.iter().cloned().collect();
-        let folder = places.and_then(|places| folder(entry, market, installed, places));
+        let folder = places.and_then(|places| folder(entry, market, installed, places, fetched));
         let opened = folder.as_ref().and_then(|(root, path)| open(root, path).ok());
         let tree = match &opened {
             Some(content) => match tree::list(content, SKIPPED, CONTENT_LIMITS) {
@@ -54,9 +55,14 @@ impl Preview {
             },
             None if entry.problem.is_some() => None,
             None => {
-                let message = "its content is fetched when it is installed; files, and commands named in them, \
-                               are not known before";
-                warnings.push(message.to_owned());
+                warnings.push(match fetched.map(Glance::place) {
+                    Some((_, path)) => {
+                        format!("it cannot be installed: its repository has no folder {path}")
+                    }
+                    None => "its content is fetched when it is installed; files, and commands named in them, \
+                             are not known before"
+                        .to_owned(),
+                });
                 None
             }
         };
@@ -111,6 +117,7 @@ fn folder(
     market: Option<&Marketplace>,
     installed: Option<&Installed>,
     places: &Places,
+    fetched: Option<&Glance>,
 ) -> Option<(PathBuf, String)> {
     if entry.problem.is_some() {
         return None;
@@ -121,7 +128,8 @@ fn folder(
         }
         PluginSource::Git { url, path, .. } => {
             let folder = github_repo(url).and_then(|repo| fetch::github_folder(repo, Some(places)));
-            folder.map(|root| (root, path.clone().unwrap_or_default()))
+            let there = folder.map(|root| (root, path.clone().unwrap_or_default()));
+            there.or_else(|| fetched.map(Glance::place))
         }
         PluginSource::LocalPath { path } => Some((PathBuf::from(path), String::new())),
         PluginSource::Http { .. } | PluginSource::Npm { .. } | PluginSource::Unsupported { .. } => {

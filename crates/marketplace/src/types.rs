@@ -69,6 +69,9 @@ pub struct Marketplace {
     pub id: String,
     /// Whose format its catalog has.
     pub kind: Kind,
+    /// Whether that is a guess by words of the source, and its files are to say it once they are here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_kind_guessed: bool,
     /// Its name for people.
     pub display_name: String,
     /// Where it is.

@@ -212,6 +212,173 @@ fn catalogs_alone_come_from_files_and_servers() {
 }
 
 #[test]
+fn a_plugin_of_a_repository_is_previewed_whole_and_nothing_of_it_stays() {
+    let daemon = TestDaemon::start();
+    let plugin = daemon.home().join("plugin");
+    let hooks = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/far.sh"}]}]}});
+    write(&plugin.join("hooks/hooks.json"), &hooks.to_string());
+    write(&plugin.join("skills/s/SKILL.md"), "text");
+    repository(&plugin);
+    let first = git(&plugin, &["rev-parse", "HEAD"]).trim().to_owned();
+    write(&plugin.join("skills/s/SKILL.md"), "longer text");
+    commit(&plugin);
+    let url = format!("file://{}", plugin.display());
+    let gone = format!("file://{}/gone", daemon.home().path().display());
+    let catalog = json!({"plugins": [
+        {"name": "far", "source": url},
+        {"name": "old", "source": {"source": "url", "url": url, "sha": first}},
+        {"name": "part", "source": {"source": "git-subdir", "url": url, "path": "skills"}},
+        {"name": "nowhere", "source": {"source": "git-subdir", "url": url, "path": "no/such"}},
+        {"name": "gone", "source": gone, "mcpServers": {"a": {"command": "said"}}},
+    ]});
+    let root = daemon.home().join("market");
+    write(&root.join(".claude-plugin/marketplace.json"), &catalog.to_string());
+    let client = daemon.client();
+    let source = json!({"kind": "localPath", "path": root});
+    client.call("marketplaces/add", json!({"id": "m", "source": source}));
+    let preview = |plugin: &str| {
+        let params = json!({"marketplaceId": "m", "pluginId": plugin});
+        client.call("plugins/preview_install", params)["preview"].clone()
+    };
+    let far = preview("far");
+    assert_eq!(far["files"], json!(["hooks/hooks.json", "skills/s/SKILL.md"]));
+    assert_eq!((&far["risk"], &far["warnings"]), (&json!("runsHook"), &json!([])));
+    assert!(far["commands"][0].as_str().unwrap().ends_with("/far.sh"), "{far}");
+    assert_eq!(far["componentHints"]["skills"], true);
+    let old = preview("old");
+    let bytes = |of: &Value| of["totalBytes"].as_u64().unwrap();
+    assert_eq!(bytes(&far) - bytes(&old), "longer ".len() as u64);
+    assert_eq!(preview("part")["files"], json!(["s/SKILL.md"]));
+    let nowhere = preview("nowhere");
+    assert_eq!(nowhere["files"], json!([]));
+    assert!(nowhere["warnings"][0].as_str().unwrap().contains("no folder no/such"), "{nowhere}");
+    let gone = preview("gone");
+    assert!(gone["warnings"][0].as_str().unwrap().contains("cannot fetch"), "{gone}");
+    assert_eq!((&gone["files"], &gone["commands"]), (&json!([]), &json!(["said"])));
+    // What is installed is not taken for what an install would bring.
+    client.call("plugins/install", json!({"marketplaceId": "m", "pluginId": "far"}));
+    write(&plugin.join("more.md"), "more");
+    commit(&plugin);
+    assert_eq!(preview("far")["files"].as_array().unwrap().len(), 3);
+    fs::remove_dir_all(&plugin).unwrap();
+    let kept = preview("far");
+    assert_eq!(kept["files"].as_array().unwrap().len(), 2);
+    assert!(kept["warnings"][1].as_str().unwrap().contains("installed"), "{kept}");
+    let staging = daemon.home().join("data/rookery/plugins/cache/.staging");
+    assert_eq!(fs::read_dir(staging).unwrap().count(), 0);
+    let installed = client.call("plugins/list_installed", json!({}));
+    assert_eq!(installed["plugins"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_kind_that_words_suggest_gives_way_to_files() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    let work = daemon.home().join("claude-things");
+    write(&work.join(".cursor-plugin/marketplace.json"), r#"{"plugins": [{"name": "one"}]}"#);
+    repository(&work);
+    let source = json!({"kind": "git", "url": format!("file://{}", work.display())});
+    let added = client.call("marketplaces/add", json!({"id": "m", "source": source}));
+    assert_eq!(added["marketplace"]["kind"], "claude");
+    for _ in 0..2 {
+        let fetched = client.call("marketplaces/refresh", json!({"marketplaceId": "m"}));
+        assert_eq!(fetched["marketplace"]["kind"], "cursor");
+        assert_eq!(fetched["plugins"].as_array().unwrap().len(), 1);
+    }
+    // One that was said stays, and is said to be wrong.
+    let said = json!({"id": "n", "kind": "claude", "source": source});
+    client.call("marketplaces/add", said);
+    let failed = client.refused("marketplaces/refresh", json!({"marketplaceId": "n"}));
+    assert!(failed.message.contains(".claude-plugin/marketplace.json"), "{}", failed.message);
+}
+
+#[test]
+fn what_an_entry_declares_can_be_enabled_and_an_entry_that_is_not_strict_is_all_there_is() {
+    let daemon = TestDaemon::start();
+    let root = daemon.home().join("market");
+    let catalog = json!({"plugins": [
+        {"name": "said", "source": "./said", "description": "Said by its entry",
+         "mcpServers": {"db": {"command": "db", "env": {"KEY": "geheim"}}}},
+        {"name": "one", "source": "./", "strict": false, "skills": ["./skills/a"]},
+        {"name": "two", "source": "./", "strict": false, "skills": ["./skills/b"]},
+    ]});
+    write(&root.join(".claude-plugin/marketplace.json"), &catalog.to_string());
+    write(&root.join("said/README.md"), "text");
+    write(&root.join("skills/a/SKILL.md"), "a");
+    write(&root.join("skills/b/SKILL.md"), "b");
+    let client = daemon.client();
+    let source = json!({"kind": "localPath", "path": root});
+    client.call("marketplaces/add", json!({"id": "m", "source": source}));
+    for plugin in ["said", "one", "two"] {
+        client.call("plugins/install", json!({"marketplaceId": "m", "pluginId": plugin}));
+    }
+    let work = daemon.home().join("work");
+    fs::create_dir(&work).unwrap();
+    let scan = || {
+        let params = json!({"workspace": work, "includeUser": true});
+        let scan = client.call("workflow/scan", params)["scan"].clone();
+        assert_eq!(scan["errors"], Value::Null, "{scan}");
+        scan["items"].as_array().unwrap().clone()
+    };
+    let titles = || {
+        let mut titles: Vec<String> =
+            scan().iter().map(|item| item["title"].as_str().unwrap().to_owned()).collect();
+        titles.sort();
+        titles
+    };
+    let expected =
+        ["MCP server db", "Plugin one", "Plugin said", "Plugin two", "Skill one:a", "Skill two:b"];
+    assert_eq!(titles(), expected);
+    let find = |title: &str| scan().into_iter().find(|item| item["title"] == title).unwrap();
+    let server = find("MCP server db");
+    assert!(server["source"]["path"].as_str().unwrap().ends_with("/install-preview.json"));
+    assert!(!server.to_string().contains("geheim"));
+    let enable =
+        json!({"workspace": work, "itemId": server["id"], "sourceHash": server["source"]["hash"]});
+    assert_eq!(client.refused("workflow/enable", enable.clone()).code, -32040);
+    let mut approved = enable;
+    approved["approveSideEffects"] = true.into();
+    client.call("workflow/enable", approved);
+    assert_eq!(find("MCP server db")["state"], "enabled");
+    // The plugin itself is an item, and ignoring it takes its parts away.
+    let plugin = find("Plugin said");
+    assert_eq!(plugin["source"]["sourceType"], "plugin");
+    assert_eq!((&plugin["approvalRequired"], &plugin["live"]), (&json!(true), &json!(true)));
+    let shown = &plugin["preview"];
+    assert_eq!((&shown["variantKey"], &shown["marketplaceId"]), (&json!("m:said"), &json!("m")));
+    assert_eq!(
+        (&shown["pluginId"], &shown["installPath"]),
+        (&json!("said"), &plugin["source"]["path"])
+    );
+    assert_eq!(shown["identityKey"]["normalizedName"], "said");
+    assert!(shown["manifest"]["mcpServers"].is_object() && !plugin.to_string().contains("geheim"));
+    client.call("workflow/ignore", json!({"workspace": work, "itemId": plugin["id"]}));
+    assert_eq!(titles(), expected[1..]);
+    // By the command line, exactly what was shown.
+    let run = |args: &[&str]| {
+        let mut all = vec!["imports"];
+        all.extend(args);
+        all.extend(["--cwd", work.to_str().unwrap()]);
+        daemon.rookery(&all)
+    };
+    run(&["rm", plugin["id"].as_str().unwrap()]).success();
+    let id = server["id"].as_str().unwrap();
+    run(&["rm", id]).success();
+    let hash = server["source"]["hash"].as_str().unwrap();
+    assert!(run(&["show", id]).success().contains(hash));
+    let other = "0".repeat(64);
+    for wrong in [&hash[1..], &other] {
+        let said = run(&["enable", id, "--yes", "--hash", wrong]).failure(1);
+        assert!(said.contains("has changed since it was shown"), "{said}");
+    }
+    let said = run(&["enable", id, "--yes", "--hash", &hash[..16]]).failure(2);
+    assert!(said.contains("64 hexadecimal digits"), "{said}");
+    assert!(run(&["enable", id]).failure(3).contains(&format!("--yes --hash {}", &hash[..32])));
+    run(&["enable", id, "--yes", "--hash", &hash[..32]]).success();
+    assert_eq!(find("MCP server db")["state"], "enabled");
+}
+
+#[test]
 fn kill_9_during_an_install_leaves_nothing() {
     let mut daemon = TestDaemon::start();
     let root = folder(daemon.home(), "market");

@@ -118,7 +118,10 @@ impl Marketplaces {
                 return Err(Error::invalid("source", message));
             }
         }
+        // A catalog alone has no files that would say more than words.
+        let has_files = !matches!(source, MarketSource::HttpJson { .. });
         let market = Marketplace {
+            is_kind_guessed: kind.is_none() && has_files,
             kind: kind.unwrap_or_else(|| infer_kind_from_words(&source)),
             id,
             display_name,
@@ -134,10 +137,10 @@ impl Marketplaces {
             content_hash: None,
             last_error: None,
         };
-        self.register(market, kind.is_none()).await
+        self.register(market).await
     }
 
-    async fn register(&self, mut market: Marketplace, is_kind_open: bool) -> Result<Marketplace> {
+    async fn register(&self, mut market: Marketplace) -> Result<Marketplace> {
         let registry = self.registry().await?;
         let check = |registry: &Registry| {
             let state = registry.state();
@@ -155,18 +158,13 @@ impl Marketplaces {
             }
         };
         check(&registry)?;
-        // Files say more than words do.
-        let mut probe = market.clone();
-        if is_kind_open && !matches!(market.source, MarketSource::HttpJson { .. }) {
-            probe.kind = Kind::Custom;
-        }
-        let read = self.room().fetcher.read_local(&probe).await;
+        let read = self.room().fetcher.read_local(&market).await;
         let _order = self.room().order.lock().await;
         check(&registry)?;
         match read {
             Some(Ok(fetched)) => {
-                if is_kind_open {
-                    market.kind = fetched.kind;
+                if market.is_kind_guessed {
+                    (market.kind, market.is_kind_guessed) = (fetched.kind, false);
                 }
                 describe(&mut market, &fetched.catalog);
                 self.keep_catalog(&registry, &market.id, fetched.catalog).await?;
@@ -265,7 +263,7 @@ impl Marketplaces {
         let _order = self.room().order.lock().await;
         let Some(mut market) = self.current(registry, id) else { return Err(unknown(id)) };
         describe(&mut market, &fetched.catalog);
-        market.kind = fetched.kind;
+        (market.kind, market.is_kind_guessed) = (fetched.kind, false);
         market.content_hash = Some(fetched.content_hash);
         market.last_refreshed_at = Some(clock::wall());
         market.last_error = None;

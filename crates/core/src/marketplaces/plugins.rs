@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_marketplace::{
-    Entry, InstallState, Installed, Placed, PluginRow, Preview, Staged, State, search, siblings,
+    Entry, Glance, InstallState, Installed, MarketplaceError, Placed, PluginRow, Preview, Staged,
+    Staging, State, search, siblings,
 };
 use rookery_model::{Error, Result};
 
 use super::room::Registry;
-use super::{MarketplaceChange, entries, failed, no_plugin};
+use super::{MarketplaceChange, entries, error_text, failed, no_plugin};
 use crate::clock;
 use crate::core::blocking;
 use crate::rooms::Marketplaces;
@@ -40,21 +41,42 @@ impl Marketplaces {
         Ok(self.registry().await?.plugin(marketplace, plugin))
     }
 
-    /// What an install would bring. Nothing is fetched, run or recorded.
+    /// What an install would bring. Content that is elsewhere is fetched, looked at and removed again; nothing is
+    /// run or recorded.
     ///
     /// # Errors
-    /// If there is no such plugin.
+    /// If there is no such plugin. Content that cannot be fetched is a warning.
     pub async fn preview(&self, marketplace: &str, plugin: &str) -> Result<Preview> {
         let registry = self.registry().await?;
         let entry = registry.plugin(marketplace, plugin);
         let entry = entry.ok_or_else(|| no_plugin(marketplace, plugin))?;
         let (state, places) = (registry.state(), self.room().places.clone());
+        let (fetched, failure) = match self.glance(&entry).await {
+            Ok(fetched) => (fetched, None),
+            Err(error) => (None, Some(error_text(&error))),
+        };
         blocking(move || {
             let market = state.market(&entry.marketplace_id);
             let known = state.plugin(&entry.variant_key());
-            Preview::new(&entry, market, known, places.as_ref())
+            let mut preview =
+                Preview::new(&entry, market, known, places.as_ref(), fetched.as_ref());
+            if let Some(failure) = failure {
+                if !preview.files.is_empty() {
+                    let message = "what is installed is shown instead";
+                    preview.warnings.insert(0, message.to_owned());
+                }
+                preview.warnings.insert(0, failure);
+            }
+            preview
         })
         .await
+    }
+
+    /// The content of a plugin that is not on this machine.
+    async fn glance(&self, entry: &Entry) -> std::result::Result<Option<Glance>, MarketplaceError> {
+        let Some(places) = self.room().places.clone() else { return Ok(None) };
+        let _fetches = self.room().fetches.lock().await;
+        Staging::new(places).glance(entry).await
     }
 
     /// The installed plugins, by their keys.
@@ -221,11 +243,7 @@ impl Marketplaces {
 }
 
 /// Puts contents in place, all of them or none, and takes older versions of them away. Blocks.
-fn place(
-    staging: &rookery_marketplace::Staging,
-    staged: Vec<Staged>,
-    before: &State,
-) -> Result<Vec<Placed>> {
+fn place(staging: &Staging, staged: Vec<Staged>, before: &State) -> Result<Vec<Placed>> {
     let mut placed = Vec::new();
     for one in staged {
         let record = one.record().clone();

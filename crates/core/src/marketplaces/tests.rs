@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use rookery_agent::settings::Settings;
-use rookery_imports::State;
+use rookery_imports::{Item, SourceKind, State};
 use rookery_marketplace::{Defaults, InstallState, Kind, MarketSource, MarketState};
 use rookery_model::ErrorKind;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::core::Core;
-use crate::imports::NewImport;
+use crate::imports::{EnabledImport, NewImport};
 use crate::log::{News, Subscription, Topics};
 use crate::threads::tests::core_with;
 
@@ -86,6 +86,11 @@ fn short(change: &MarketplaceChange) -> String {
             format!("{key} {state:?} {}", plugin.is_some())
         }
     }
+}
+
+/// Whether an item is a part of an installed plugin.
+fn is_part(item: &Item) -> bool {
+    item.source.path.contains("/plugins/") && item.source.kind != SourceKind::Plugin
 }
 
 async fn start(home: &Path) -> Core {
@@ -290,8 +295,7 @@ async fn parts_of_installed_plugins_are_imports_that_come_and_go_with_them() {
     fs::create_dir_all(&work).unwrap();
     let parts = async || {
         let scan = imports.look(&work).await.unwrap();
-        let of_plugin =
-            scan.items.into_iter().filter(|item| item.source.path.contains("/plugins/"));
+        let of_plugin = scan.items.into_iter().filter(is_part);
         of_plugin.map(|item| (item.id, item.state)).collect::<Vec<_>>()
     };
     assert!(parts().await.is_empty());
@@ -330,8 +334,7 @@ async fn approvals_of_parts_end_with_the_content_that_they_were_given_for() {
     fs::create_dir_all(&work).unwrap();
     let parts = async || {
         let scan = imports.look(&work).await.unwrap();
-        let mut found: Vec<_> =
-            scan.items.into_iter().filter(|item| item.source.path.contains("/plugins/")).collect();
+        let mut found: Vec<_> = scan.items.into_iter().filter(is_part).collect();
         found.sort_by_key(|item| item.source.kind);
         found
     };
@@ -358,4 +361,87 @@ async fn approvals_of_parts_end_with_the_content_that_they_were_given_for() {
     room.install("m", "tools").await.unwrap();
     assert!(parts().await[0].source.path.contains("/2.0/"));
     assert_eq!(states().await, [State::Enabled, State::Detected]);
+}
+
+#[tokio::test]
+async fn what_entries_declare_takes_effect_and_two_of_one_folder_share_nothing() {
+    let bench = Bench::new().await;
+    let root = bench.home.path().join("m");
+    for skill in ["a", "b"] {
+        fs::create_dir_all(root.join("skills").join(skill)).unwrap();
+        fs::write(root.join("skills").join(skill).join("SKILL.md"), "Use it.").unwrap();
+    }
+    fs::write(root.join("plugin.json"), r#"{"mcpServers": {"own": {"command": "x"}}}"#).unwrap();
+    let hook = json!([{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/run.sh"}]}]);
+    let one = |name: &str, skill: &str, run: &Value| json!({"name": name, "source": "./", "strict": false, "version": "1", "skills": [skill], "hooks": {"Stop": run}});
+    let fill = |run: &Value| {
+        let plugins = [one("first", "./skills/a", run), one("second", "./skills/b", &Value::Null)];
+        let catalog = json!({"name": "m", "plugins": plugins}).to_string();
+        fs::create_dir_all(root.join(".claude-plugin")).unwrap();
+        fs::write(root.join(".claude-plugin/marketplace.json"), catalog).unwrap();
+    };
+    fill(&hook);
+    bench.add("m", MarketSource::LocalPath { path: root.display().to_string() }).await;
+    let (room, imports) = (bench.room(), bench.core.imports());
+    for plugin in ["first", "second"] {
+        room.install("m", plugin).await.unwrap();
+    }
+    let work = bench.home.path().join("work");
+    fs::create_dir_all(&work).unwrap();
+    let parts = async || {
+        let scan = imports.look(&work).await.unwrap();
+        assert_eq!(scan.errors, []);
+        let mut found: Vec<Item> = scan.items.into_iter().filter(is_part).collect();
+        found.sort_by(|one, two| one.source.path.cmp(&two.source.path));
+        found
+    };
+    let paths = async || {
+        let cut = |item: Item| item.source.path.split_once("/plugins/m/").unwrap().1.to_owned();
+        parts().await.into_iter().map(cut).collect::<Vec<_>>()
+    };
+    let expected =
+        ["first/1/install-preview.json", "first/1/skills/a/SKILL.md", "second/1/skills/b/SKILL.md"];
+    assert_eq!(paths().await, expected);
+    let hooks = parts().await.remove(0);
+    let new = NewImport { id: hooks.id.clone(), approves: false, hash: None };
+    let asked = imports.enable(&work, new.clone()).await.unwrap();
+    assert!(matches!(asked, EnabledImport::NeedsApproval(_)));
+    let hash = Some(hooks.source.hash);
+    imports.enable(&work, NewImport { approves: true, hash, ..new }).await.unwrap();
+    let active = imports.evaluate(&work).await;
+    assert_eq!(active.hook_commands(), ["${CLAUDE_PLUGIN_ROOT}/run.sh"]);
+    // What another entry says was not approved.
+    fill(&json!([{"hooks": [{"type": "command", "command": "evil"}]}]));
+    room.refresh("m").await.unwrap();
+    room.install("m", "first").await.unwrap();
+    assert_eq!(parts().await[0].state, State::Detected);
+    assert_eq!(imports.evaluate(&work).await.hook_commands(), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn an_ignored_plugin_has_no_part_in_that_workspace() {
+    let bench = Bench::new().await;
+    let source = bench.market("m", &json!([{"name": "tools", "version": "1.0"}]));
+    bench.add("m", source).await;
+    let (room, imports) = (bench.room(), bench.core.imports());
+    room.install("m", "tools").await.unwrap();
+    let work = bench.home.path().join("work");
+    fs::create_dir_all(&work).unwrap();
+    let items = async || imports.look(&work).await.unwrap().items;
+    let plugin = items().await.into_iter().find(|item| item.source.kind == SourceKind::Plugin);
+    let plugin = plugin.unwrap();
+    assert_eq!(plugin.source.name.as_deref(), Some("m:tools"));
+    assert_eq!(plugin.preview["identityKey"]["normalizedName"], "tools");
+    imports.ignore(&work, &plugin.id).await.unwrap();
+    assert_eq!(items().await.iter().filter(|item| is_part(item)).count(), 0);
+    // It stays ignored when another version takes its place.
+    bench.market("m", &json!([{"name": "tools", "version": "2.0"}]));
+    room.refresh("m").await.unwrap();
+    room.install("m", "tools").await.unwrap();
+    let now = items().await.into_iter().find(|item| item.source.kind == SourceKind::Plugin);
+    let now = now.unwrap();
+    assert!(now.source.path.ends_with("/2.0"), "{}", now.source.path);
+    assert_eq!(now.state, State::Ignored);
+    imports.remove(&work, &now.id).await.unwrap();
+    assert_eq!(items().await.iter().filter(|item| is_part(item)).count(), 1);
 }

@@ -126,7 +126,8 @@ fn author(said: &Map<String, Value>) -> Option<String> {
     }
 }
 
-fn repository(said: &Map<String, Value>) -> Option<String> {
+/// Where a plugin says that it is developed.
+pub(super) fn repository(said: &Map<String, Value>) -> Option<String> {
     match said.get("repository")? {
         Value::Object(repository) => text(repository, "url", LONGEST_TEXT),
         _ => text(said, "repository", LONGEST_TEXT),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::Catalog;
 use super::entry::{self, Owner, text};
 use crate::components::Content;
+use crate::identity::normalized_repository;
 use crate::plugin_source::{self, Base, PluginSource, ReadSource, clean};
 use crate::source::check_relative;
 use crate::types::Kind;
@@ -83,20 +84,36 @@ pub(crate) fn read_folders(
     folders: &[(String, Vec<u8>, Option<Beneath>)],
 ) -> Catalog {
     let mut catalog = Catalog::default();
+    let mut read = Vec::new();
     for (path, manifest, folder) in folders {
-        let said: Map<String, Value> = match serde_json::from_slice(manifest) {
-            Ok(said) => said,
-            Err(error) => {
-                catalog.note(format!("{path}: {error}"));
-                continue;
-            }
-        };
+        match serde_json::from_slice::<Map<String, Value>>(manifest) {
+            Ok(said) => read.push((path, said, folder)),
+            Err(error) => catalog.note(format!("{path}: {error}")),
+        }
+    }
+    let shared = shared_repository(read.iter().map(|(_, said, _)| said));
+    let owner = Owner { repository: owner.repository.or(shared.as_deref()), ..*owner };
+    for (path, said, folder) in read {
         let marketplace_id = owner.marketplace.to_owned();
         let source = PluginSource::MarketplacePath { marketplace_id, path: path.clone() };
         let content = folder.as_ref().map(|folder| folder as &dyn Content);
         let read = ReadSource { source, problem: None };
-        let entry = entry::read(owner, None, &said, read, content);
+        let entry = entry::read(&owner, None, &said, read, content);
         catalog.add(entry.map_err(|why| format!("{path}: {why}")));
     }
     catalog.finish()
+}
+
+/// The repository that all of several plugins name: that of the folder they are in, which says nothing about one.
+fn shared_repository<'a>(all: impl Iterator<Item = &'a Map<String, Value>>) -> Option<String> {
+    let mut all = all.map(entry::repository);
+    let first = all.next()??;
+    let mut count = 1;
+    for one in all {
+        if normalized_repository(&one?) != normalized_repository(&first) {
+            return None;
+        }
+        count += 1;
+    }
+    (count > 1).then_some(first)
 }

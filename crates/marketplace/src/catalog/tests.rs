@@ -87,6 +87,25 @@ fn folders_of_codex_describe_themselves() {
 }
 
 #[test]
+fn a_repository_that_all_folders_of_codex_share_is_their_catalogs() {
+    let folder = |name: &str, repository: &str| {
+        let manifest = json!({"name": name, "repository": repository}).to_string();
+        (format!("plugins/{name}"), manifest.into_bytes(), None)
+    };
+    let local = Owner { repository: None, ..owner(Kind::Codex) };
+    let repositories = |folders: &[(String, Vec<u8>, Option<_>)]| {
+        let read = read_folders(&local, folders).entries.into_iter();
+        read.map(|entry| entry.identity_key.repository).collect::<Vec<_>>()
+    };
+    let shared = ["https://github.com/o/all", "git@github.com:o/all.git"];
+    let mut folders = vec![folder("a", shared[0]), folder("b", shared[1])];
+    assert_eq!(repositories(&folders), [None, None]);
+    assert_eq!(repositories(&folders[..1]), [Some(shared[0].to_owned())]);
+    folders.push(folder("c", "https://github.com/o/c"));
+    assert!(repositories(&folders).iter().all(Option::is_some));
+}
+
+#[test]
 fn bad_and_double_entries_cost_only_themselves() {
     let catalog = read(
         Kind::Roder,

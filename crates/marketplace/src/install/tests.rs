@@ -142,7 +142,7 @@ async fn attack_what_leads_out_is_refused_and_leaves_nothing() {
     assert!(shop.stage(None).await.is_err());
     assert_eq!(shop.all(), Vec::<String>::new());
     let preview =
-        Preview::new(&shop.entry(None), Some(&shop.market), None, Some(&shop.staging.places));
+        Preview::new(&shop.entry(None), Some(&shop.market), None, Some(&shop.staging.places), None);
     assert_eq!(preview.files, Vec::<String>::new());
 }
 
@@ -190,6 +190,7 @@ async fn a_preview_shows_files_and_commands_with_their_place() {
         Some(&shop.market),
         None,
         Some(&shop.staging.places),
+        None,
     );
     assert_eq!(preview.files, [".mcp.json", "skills/SKILL.md"]);
     let path = shop.dir.path().join("plugins/m/tools/1.0/run").display().to_string();
@@ -205,7 +206,7 @@ async fn a_preview_shows_files_and_commands_with_their_place() {
     );
     shop.write("plugin.json", "[");
     let entry = shop.entry(Some("1.0"));
-    let preview = Preview::new(&entry, Some(&shop.market), None, Some(&shop.staging.places));
+    let preview = Preview::new(&entry, Some(&shop.market), None, Some(&shop.staging.places), None);
     assert!(preview.commands.iter().any(|command| command.line == "sly"));
     assert_eq!(preview.risk, crate::Risk::RunsHook);
     assert!(

@@ -63,6 +63,7 @@ fn plugins(trap: &Trap, url: &str) -> Value {
         {"name": "host", "source": {"source": "url", "url": format!("git@-oProxyCommand={command}:x")}},
         {"name": "ref", "source": {"source": "git", "url": url, "ref": format!("--upload-pack={command}")}},
         {"name": "sub", "source": {"source": "git-subdir", "url": url, "path": "../../etc"}},
+        {"name": "far", "source": {"source": "git-subdir", "url": url, "path": "good"}},
         {"name": "web", "source": {"source": "http", "url": address}},
         {"name": "npm", "source": {"source": "npm", "package": format!("{address}/x.tgz")}},
         {"name": "huge", "source": "./huge"},
@@ -169,6 +170,10 @@ fn use_everything(daemon: &TestDaemon, id: &str, trap: &Trap) -> Vec<String> {
             let lines = preview["preview"]["commands"].to_string();
             assert!(lines.matches(&trap.command()).count() >= 4, "{lines}");
             assert!(preview["preview"]["warnings"].to_string().contains(&trap.url()));
+        }
+        // What is elsewhere is fetched for a preview.
+        if plugin == "far" {
+            assert_eq!(preview["preview"]["files"], json!(["skills/s/SKILL.md"]));
         }
         if let Ok(done) = client.try_call("plugins/install", params) {
             assert!(done["plugin"]["installPath"].as_str().unwrap().contains("/plugins/cache/"));
