@@ -23,8 +23,8 @@ pub(crate) enum ImportsAction {
     /// Let an item take effect in this workspace
     ///
     /// An item that starts programs or contacts servers is shown first and has to be approved: by an answer
-    /// on the terminal, or by --yes. It has to be approved again when its file changes. Exits with 3 when it
-    /// was not approved.
+    /// on the terminal, or by --yes, with --hash for exactly what was shown. It has to be approved again when
+    /// its file changes. Exits with 3 when it was not approved.
     Enable(ImportsEnable),
     /// Disable an item
     Ignore(ImportsItem),
@@ -79,8 +79,26 @@ pub(crate) struct ImportsEnable {
     /// Approve that it starts programs or contacts servers
     #[arg(short, long)]
     pub(crate) yes: bool,
+    /// Enable it only if its file still has the hash that `show` printed, or one that begins so
+    #[arg(long, value_name = "SHA", value_parser = hash)]
+    pub(crate) hash: Option<String>,
     #[command(flatten)]
     pub(crate) place: ImportsPlace,
+}
+
+/// The first digits of a hash that stand for it: so many that no other content can be made to have them.
+pub(crate) const HASH_DIGITS: usize = 32;
+
+/// A hash or its beginning, in lower case.
+fn hash(text: &str) -> Result<String, String> {
+    let is_hash = (HASH_DIGITS..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match is_hash {
+        true => Ok(text.to_lowercase()),
+        false => {
+            Err(format!("a hash has 64 hexadecimal digits; give {HASH_DIGITS} of them or more"))
+        }
+    }
 }
 
 /// Arguments of `rookery imports ignore` and `rookery imports remove`.

@@ -11,7 +11,7 @@ use rookery_view::safe;
 use rookery_wire::Client;
 
 use crate::{
-    args::{self, ImportsAction, ImportsPlace, SkillsAction},
+    args::{self, HASH_DIGITS, ImportsAction, ImportsPlace, SkillsAction},
     commands::done,
     daemon_process,
     failure::{Failure, Outcome},
@@ -131,6 +131,7 @@ fn described(item: &Import, colors: Colors) -> String {
     line("id", safe::line(&item.id));
     line("kind", safe::line(&item.kind));
     line("path", safe::line(&item.path));
+    line("hash", safe::line(&item.hash));
     line("state", safe::line(&item.state));
     line("risk", safe::line(&item.risk));
     if !item.summary.is_empty() {
@@ -148,7 +149,16 @@ fn described(item: &Import, colors: Colors) -> String {
 
 async fn enable(client: &Client, args: args::ImportsEnable) -> Outcome {
     let cwd = directory(&args.place)?;
-    let params = ImportEnable { item: args.item, cwd, approve: args.yes, hash: None };
+    let hash = match args.hash {
+        Some(hash) => {
+            let params = ImportGet { item: args.item.clone(), cwd: cwd.clone() };
+            let item: Import = ask(client, params, SEE).await?;
+            // Another hash than that of the item is refused by the daemon.
+            Some(if item.hash.starts_with(&hash) { item.hash } else { hash })
+        }
+        None => None,
+    };
+    let params = ImportEnable { item: args.item, cwd, approve: args.yes, hash };
     let mut enabled: ImportEnabled = ask(client, params.clone(), SEE).await?;
     if !enabled.is_enabled && !args.place.json && asked(&enabled.item)? {
         // Exactly what was shown is approved.
@@ -172,8 +182,9 @@ async fn enable(client: &Client, args: args::ImportsEnable) -> Outcome {
             let what = safe::line(&enabled.item.summary);
             let message = format!("it needs approval: {what}");
             Err(Failure::new(message).code(NOT_APPROVED).hint(format!(
-                "look at it with `rookery imports show {}`, then run this again with --yes",
-                safe::line(&enabled.item.id)
+                "look at it with `rookery imports show {}`, then run this again with --yes --hash {}",
+                safe::line(&enabled.item.id),
+                safe::line(enabled.item.hash.get(..HASH_DIGITS).unwrap_or(&enabled.item.hash))
             )))
         }
     }
@@ -319,6 +330,7 @@ mod tests {
             id        workflow-1
             kind      mcpServer
             path      .mcp.json
+            hash      h
             state     detected
             risk      startsProcess
             what      starts npx docs
