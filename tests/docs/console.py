@@ -192,6 +192,10 @@ class Page:
             # Nothing listens there, whatever runs on this machine.
             "OLLAMA_HOST": "127.0.0.1:1",
         }
+        # The server that stands for the one of the page.
+        if issuer := os.environ.get("DOCS_ISSUER"):
+            env["DOCS_ISSUER"] = issuer
+            self.places.append((issuer, "https://auth.example.org"))
         for who in ("AUTHOR", "COMMITTER"):
             env[f"GIT_{who}_NAME"], env[f"GIT_{who}_EMAIL"] = "Me", "me@example.org"
         self.shell = Shell(app, env, scratch)

@@ -3,10 +3,16 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use rookery_issuer::{Issuer, Person};
 use rookery_testkit::{Finished, Home, rookery_binary};
 
 /// Runs the examples of a page, below these headings if any are given.
 fn run(page: &str, headings: &[&str]) {
+    run_with(page, headings, &[]);
+}
+
+/// The same with these variables.
+fn run_with(page: &str, headings: &[&str], variables: &[(&str, &str)]) {
     let home = Home::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     std::fs::create_dir(home.join("bin")).unwrap();
@@ -16,6 +22,7 @@ fn run(page: &str, headings: &[&str]) {
     python.arg("-B").arg(root.join("tests/docs/console.py")).arg(root.join(page)).args(headings);
     python.env("PATH", format!("{}:{path}", home.join("bin").display()));
     python.env("TMPDIR", home.path());
+    python.envs(variables.iter().copied());
     let done = Finished::of(python);
     assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
     // What was left out, and why.
@@ -60,5 +67,8 @@ fn changes_print_what_their_page_shows() {
 
 #[test]
 fn signing_in_prints_what_its_page_shows() {
-    run("docs/signin.md", &[]);
+    let issuer = Issuer::start();
+    issuer.state().person = Person::Allows;
+    run_with("docs/signin.md", &[], &[("DOCS_ISSUER", issuer.url())]);
+    assert!(!issuer.secrets().is_empty(), "the example is run");
 }
