@@ -147,13 +147,16 @@ fn forget_old(open: &mut Vec<Open>, now: Instant, wall: Timestamp) {
     open.retain(|open| now < open.until && wall < open.ends_at);
 }
 
-/// The pairing that a code belongs to. A wrong one that was typed counts against all.
+/// The pairing that a code belongs to. A wrong one that was typed counts against all, also if no code is spelled
+/// like it: a letter that looks like another, or one too few. Those of links are not typed.
 fn find(open: &mut Vec<Open>, code: &str, place: Reach) -> Option<usize> {
     let reaches = |open: &Open| open.reach == Reach::Anywhere || place == Reach::Here;
-    let Some(typed) = secret::typed(code) else {
+    if secret::is_long(code) {
         return open.iter().position(|open| open.code.is_of(code) && reaches(open));
-    };
-    let found = open.iter().position(|open| open.short.is_of(&typed) && reaches(open));
+    }
+    let is_it = |open: &Open, typed: &str| open.short.is_of(typed) && reaches(open);
+    let typed = secret::typed(code);
+    let found = typed.and_then(|typed| open.iter().position(|open| is_it(open, &typed)));
     if found.is_none() {
         open.iter_mut().for_each(|open| open.wrong += 1);
         open.retain(|open| open.wrong < MAX_WRONG);

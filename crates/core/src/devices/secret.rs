@@ -7,6 +7,8 @@ use subtle::ConstantTimeEq as _;
 
 /// Random bytes of a secret.
 const BYTES: usize = 32;
+/// How long it is when it is spelled.
+const LONG: usize = (BYTES * 8).div_ceil(6);
 /// What codes to be typed are made of: no two look alike.
 const LETTERS: &[u8] = b"ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 /// Letters of a code to be typed.
@@ -59,6 +61,12 @@ pub(super) fn short() -> Result<String> {
     Ok(code)
 }
 
+/// Whether this is spelled as a secret is: of a link, and too long to be typed or guessed.
+pub(super) fn is_long(text: &str) -> bool {
+    let is_spelled = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    text.len() == LONG && text.bytes().all(is_spelled)
+}
+
 /// Reads what may be a code that was typed, however it is spelled: its letters, if it is one.
 pub(super) fn typed(text: &str) -> Option<String> {
     let letters = text.chars().filter(|c| !c.is_whitespace() && *c != '-');
@@ -87,6 +95,7 @@ mod tests {
         let (one, two) = (secret().unwrap(), secret().unwrap());
         assert_ne!(one, two);
         assert_eq!(one.len(), 43);
+        assert!(is_long(&one) && !is_long(&one[1..]) && !is_long(&one.replace(&one[..1], " ")));
         assert!(Digest::of(&one).is_of(&one) && !Digest::of(&one).is_of(&two));
     }
 }
