@@ -136,13 +136,27 @@ fn the_browser_of_this_machine_is_opened_with_a_link_that_pairs() {
     .unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let site = Site::start_in(home);
-    let made = site.pairing(&["--open", "--rights", "decide"]);
-    wait_until("the browser is opened", PATIENCE, || opened.exists());
-    let url = fs::read_to_string(&opened).unwrap();
-    assert_eq!(made["url"], url);
-    let code = url.strip_prefix(&format!("{}/#pair=", site.origin())).unwrap();
+    let origin = site.origin();
+    // The code is the browser's; what is printed is where the page is.
+    let web = site.daemon.rookery(&["web", "--open", "--rights", "decide", "--json"]).json();
+    assert_eq!(web, json!({"url": format!("{origin}/"), "origins": [origin], "devices": 0}));
+    let url = || {
+        wait_until("the browser is opened", PATIENCE, || opened.exists());
+        let url = fs::read_to_string(&opened).unwrap();
+        fs::remove_file(&opened).unwrap();
+        url
+    };
+    let link = url();
+    let code = link.strip_prefix(&format!("{origin}/#pair=")).unwrap();
     let answer = site.post("/pair", &[], &json!({"code": code, "name": "here"}));
     assert_eq!((answer.status, &answer.json()["rights"]), (200, &json!("decide")));
+    let shown = site.daemon.rookery(&["web", "--open"]).success();
+    assert_eq!(shown, format!("web  {origin}/\n"));
+    url();
+    // Where none can be opened, the link is what a person needs.
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o644)).unwrap();
+    let complaint = site.daemon.rookery(&["web", "--open"]).failure(1);
+    assert!(complaint.contains(&format!("open {origin}/#pair=")), "{complaint}");
 }
 
 /// An address of this machine that other machines reach, if it has one. Nothing is sent.

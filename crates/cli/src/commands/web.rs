@@ -47,12 +47,14 @@ async fn start(args: args::Web) -> Outcome {
     let client = daemon_process::connect_or_start().await?;
     let listen = args.listen.map(|address| address.to_string());
     let web: wire::Web = call(&client, WebStart { listen, plain: args.plain }).await?;
-    if !args.pair && !args.open {
+    if !args.pair {
         match args.json {
             true => output::json(&web)?,
             false => output::line(format_args!("web  {}", web.url))?,
         }
-        return done();
+        if !args.open {
+            return done();
+        }
     }
     let rights = args.rights.map(|rights| match rights {
         args::WebRights::Full => wire::WebRights::Full,
@@ -62,9 +64,10 @@ async fn start(args: args::Web) -> Outcome {
     // What the opener and the browser are started with, every user of the machine can read.
     let params = WebPair { rights, name: args.name, here: args.open };
     let made: WebPairing = call(&client, params).await?;
-    match args.json {
-        true => output::json(&made)?,
-        false => show(&made, &web, args.open, args.no_qr)?,
+    match (args.pair, args.json) {
+        (false, _) => {}
+        (true, true) => output::json(&made)?,
+        (true, false) => show(&made, &web, args.open, args.no_qr)?,
     }
     if args.open {
         open(&made.url)?;
@@ -133,14 +136,15 @@ fn guide(url: &str) -> String {
 /// Opens the browser of this machine.
 #[expect(clippy::disallowed_methods, reason = "the user's browser outlives the command")]
 fn open(url: &str) -> Outcome<()> {
+    let by_hand = || format!("open {url} in a browser of this machine");
     let found = OPENERS.iter().find_map(|name| program(name));
     let Some(program) = found else {
-        return Err(Failure::new("no browser can be opened from here")
-            .hint("open the link that was printed in a browser of this machine"));
+        return Err(Failure::new("no browser can be opened from here").hint(by_hand()));
     };
     let mut command = Command::new(program);
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().map(drop).map_err(Failure::doing("cannot open the browser"))
+    let failed = Failure::doing("cannot open the browser");
+    command.spawn().map(drop).map_err(|error| failed(error).hint(by_hand()))
 }
 
 fn program(name: &str) -> Option<PathBuf> {
