@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rookery_core::{Core, Shows};
 use rookery_host::{End, Script};
-use rookery_model::RequestId;
+use rookery_model::{RequestId, Timestamp};
 use rookery_view::link::NewNotice;
 use tokio::time::{Instant, timeout_at};
 
@@ -14,6 +14,8 @@ use tokio::time::{Instant, timeout_at};
 const LIMIT: Duration = Duration::from_secs(5);
 /// Commands that run at once; the others come after them.
 const AT_ONCE: usize = 4;
+/// The name under which it is kept of what the user was told.
+const KEPT: &str = "notified";
 
 /// Follows what waits until the core stops.
 pub(crate) fn follow(core: &Core) {
@@ -22,7 +24,14 @@ pub(crate) fn follow(core: &Core) {
     let core = core.clone();
     tokio::spawn(async move {
         let mut changes = changes;
-        let mut waiting = Waiting::default();
+        // What a daemon before this one told is told.
+        let mut waiting = match core.remembered(KEPT).await {
+            Ok(kept) => Waiting::read(&kept.unwrap_or_default()),
+            Err(error) => {
+                tracing::warn!(%error, "which notices were given cannot be read");
+                Waiting::default()
+            }
+        };
         let mut running = tokio::task::JoinSet::new();
         loop {
             let (settings, _) = core.seats().settings();
@@ -34,11 +43,19 @@ pub(crate) fn follow(core: &Core) {
                 }
             };
             let after = Duration::from_millis(settings.faces.notify_after_ms.into());
-            let open = core.requests().list().into_iter().map(|request| request.id).collect();
-            let now = Instant::now();
-            waiting.note(&open, now);
+            let asked = |request: rookery_model::Request| (request.id, request.asked_at);
+            let open = core.requests().list().into_iter().map(asked).collect();
+            let (now, wall) = (Instant::now(), wall());
+            waiting.note(&open, now, wall);
             let is_watched = core.seats().has_keyboard();
-            for id in waiting.due(now, after, is_watched) {
+            let due = waiting.due(now, after, is_watched);
+            // Written down first: each is told once, also if the daemon ends meanwhile.
+            if !due.is_empty()
+                && let Err(error) = core.remember(KEPT, Some(waiting.write())).await
+            {
+                tracing::warn!(%error, "which notices were given cannot be written down");
+            }
+            for id in due {
                 if running.len() >= AT_ONCE {
                     running.join_next().await;
                 }
@@ -62,6 +79,11 @@ pub(crate) fn follow(core: &Core) {
     });
 }
 
+/// The time of day, which requests are dated by.
+fn wall() -> Timestamp {
+    Timestamp::from_micros(jiff::Timestamp::now().as_microsecond())
+}
+
 /// What waits, since when it was seen to, and of what the user was told.
 #[derive(Debug, Default)]
 struct Waiting {
@@ -70,12 +92,27 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// These wait now.
-    fn note(&mut self, open: &BTreeSet<RequestId>, now: Instant) {
-        self.since.retain(|id, _| open.contains(id));
-        self.told.retain(|id| open.contains(id));
-        for id in open {
-            self.since.entry(*id).or_insert(now);
+    /// Of what the user was told, as a text.
+    fn write(&self) -> String {
+        let all: Vec<String> = self.told.iter().map(ToString::to_string).collect();
+        all.join(" ")
+    }
+
+    /// Reads such a text; what is no id is left out.
+    fn read(text: &str) -> Self {
+        let told = text.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+        Self { told, ..Self::default() }
+    }
+
+    /// These wait now, each since it was asked, which may have been before the daemon began.
+    fn note(&mut self, open: &BTreeMap<RequestId, Timestamp>, now: Instant, wall: Timestamp) {
+        self.since.retain(|id, _| open.contains_key(id));
+        self.told.retain(|id| open.contains_key(id));
+        for (id, asked_at) in open {
+            let waited = wall.as_micros().saturating_sub(asked_at.as_micros()).max(0);
+            let waited = Duration::from_micros(waited.unsigned_abs());
+            let since = now.checked_sub(waited).unwrap_or(now);
+            self.since.entry(*id).or_insert(since);
         }
     }
 
@@ -127,26 +164,49 @@ mod tests {
 
     const AFTER: Duration = Duration::from_secs(30);
 
-    fn open(ids: &[u128]) -> BTreeSet<RequestId> {
-        ids.iter().map(|id| RequestId::new(*id)).collect()
+    /// Requests that are asked at this moment.
+    fn open(ids: &[u128]) -> BTreeMap<RequestId, Timestamp> {
+        ids.iter().map(|id| (RequestId::new(*id), WALL)).collect()
+    }
+
+    const WALL: Timestamp = Timestamp::from_micros(1_000_000_000);
+
+    #[test]
+    fn a_daemon_after_another_tells_nothing_again_and_waits_no_longer() {
+        let (mut before, start) = (Waiting::default(), Instant::now() + AFTER * 9);
+        before.note(&open(&[1]), start, WALL);
+        assert_eq!(before.due(start + AFTER, AFTER, false), [RequestId::new(1)]);
+        let mut waiting = Waiting::read(&format!("{} nonsense", before.write()));
+        // The first was told of; the second waits for 20 s already.
+        let later = |seconds: i64| Timestamp::from_micros(WALL.as_micros() + seconds * 1_000_000);
+        let asked = BTreeMap::from([(RequestId::new(1), WALL), (RequestId::new(2), later(60))]);
+        waiting.note(&asked, start, later(80));
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(waiting.next(AFTER), Some(at(10)));
+        assert_eq!(waiting.due(at(9), AFTER, false), []);
+        assert_eq!(waiting.due(at(10), AFTER, false), [RequestId::new(2)]);
+        // A clock that was put back makes nothing wait longer than that.
+        let mut odd = Waiting::default();
+        odd.note(&open(&[3]), start, Timestamp::from_micros(0));
+        assert_eq!(odd.next(AFTER), Some(start + AFTER));
     }
 
     #[test]
     fn each_is_reported_once_after_it_waited_and_only_while_no_one_looks() {
         let (mut waiting, start) = (Waiting::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
-        waiting.note(&open(&[1]), at(0));
-        waiting.note(&open(&[1, 2]), at(10));
+        waiting.note(&open(&[1]), at(0), WALL);
+        waiting.note(&open(&[1, 2]), at(10), WALL);
         assert_eq!(waiting.next(AFTER), Some(at(30)));
         assert_eq!(waiting.due(at(29), AFTER, false), []);
         assert_eq!(waiting.due(at(35), AFTER, true), [], "a person can see it");
         assert_eq!(waiting.due(at(35), AFTER, false), [RequestId::new(1)]);
         assert_eq!(waiting.due(at(36), AFTER, false), [], "once");
         assert_eq!(waiting.next(AFTER), Some(at(40)));
-        waiting.note(&open(&[1]), at(38));
+        waiting.note(&open(&[1]), at(38), WALL);
         assert_eq!((waiting.due(at(99), AFTER, false), waiting.next(AFTER)), (vec![], None));
         // A number that comes again is another one.
-        waiting.note(&open(&[1, 2]), at(100));
+        waiting.note(&open(&[1, 2]), at(100), WALL);
         assert_eq!(waiting.due(at(129), AFTER, false), []);
         assert_eq!(waiting.due(at(130), AFTER, false), [RequestId::new(2)]);
     }

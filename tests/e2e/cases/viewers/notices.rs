@@ -59,6 +59,26 @@ fn a_request_that_waits_reaches_the_user_elsewhere_once() {
 }
 
 #[test]
+fn a_request_that_was_told_of_is_not_told_of_again_by_the_next_daemon() {
+    let mut daemon = daemon(1);
+    let mut peer = Peer::to(&daemon);
+    ask(&mut peer, daemon.home().path(), "first");
+    eventually("the command has run", PATIENCE, || told(daemon.home()).pop());
+    daemon.kill9();
+    daemon.restart();
+    // It waits still, and another is told of.
+    let mut peer = Peer::to(&daemon);
+    ask(&mut peer, daemon.home().path(), "second");
+    eventually("it has run again", PATIENCE, || (told(daemon.home()).len() >= 2).then_some(()));
+    let all = told(daemon.home());
+    let items: Vec<&Value> = all.iter().map(|notice| &notice["page"]["item"]).collect();
+    assert_eq!(items.len(), 2, "{all:?}");
+    assert_ne!(items[0], items[1]);
+    let waiting = daemon.client().call("rookery/requests/list", json!({}));
+    assert_eq!(waiting["requests"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn a_command_that_hangs_or_fails_is_logged_and_does_no_harm() {
     for (command, logged) in [
         ("echo no route >&2; exit 3", ["notify-command failed", "no route"]),
