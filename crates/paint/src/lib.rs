@@ -36,5 +36,5 @@ pub use fonts::{families as font_families, has as has_font};
 pub use headless::Picture;
 pub use painter::{PaintError, Painter};
 pub use plan::Plan;
-pub use sheet::Scroll;
+pub use sheet::{CardPlace, Scroll};
 pub use tree::{Renderer, background, renderer, view, view_plan};

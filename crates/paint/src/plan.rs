@@ -8,7 +8,7 @@ use rookery_view::scene::{Scene, Stage};
 use crate::chrome::{self, Look};
 use crate::flow;
 use crate::shades::Shades;
-use crate::sheet::{Scroll, Sheet};
+use crate::sheet::{CardPlace, Scroll, Sheet};
 
 /// A scene with everything at its place.
 #[derive(Clone, Debug)]
@@ -92,9 +92,9 @@ impl Plan {
         self.above.caret.or(self.below.caret)
     }
 
-    /// Whether the end of the card that is shown is in view.
-    pub fn card_end_is_seen(&self) -> bool {
-        self.below.end_is_seen
+    /// The card that is drawn; none if no part of one is in view.
+    pub fn card(&self) -> Option<CardPlace> {
+        self.below.card
     }
 
     /// Where something of the page lies that reacts, for keys that walk through it.
@@ -106,6 +106,27 @@ impl Plan {
     /// Everything of the page that reacts, and where; what lies above comes last.
     pub fn places(&self) -> impl Iterator<Item = (Rect, Hit)> {
         self.below.hits.iter().chain(&self.above.hits).copied()
+    }
+
+    /// Where nothing may lie: what is typed into, what is pressed, and what is decided by.
+    pub fn taken(&self) -> Vec<Rect> {
+        let reacts = self.places().filter(|(_, hit)| {
+            matches!(
+                hit,
+                Hit::Button(_)
+                    | Hit::ItemButton(..)
+                    | Hit::Choice(_)
+                    | Hit::Field(..)
+                    | Hit::Confirm
+                    | Hit::Cancel
+                    | Hit::Answer(_)
+                    | Hit::MenuRow(_)
+                    | Hit::PaneClose(_)
+            )
+        });
+        let palette = self.layout.palette.as_ref().map(|open| open.frame);
+        let card = self.below.card.map(|card| card.area);
+        reacts.map(|(rect, _)| rect).chain(palette).chain(card).collect()
     }
 
     /// The texts that are drawn around terminals, from first to last: for tests and for those who

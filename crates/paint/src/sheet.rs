@@ -32,6 +32,19 @@ pub struct Scroll {
     pub view: f32,
 }
 
+/// How a card lies in the text that is scrolled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CardPlace {
+    /// Where it begins there, in points.
+    pub top: f32,
+    /// How far its own text can be scrolled.
+    pub most: f32,
+    /// Whether its end is in view.
+    pub end_is_seen: bool,
+    /// The part of the window in which it is read.
+    pub area: Rect,
+}
+
 /// One line of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FieldLine {
@@ -55,10 +68,8 @@ pub(crate) struct Sheet {
     pub(crate) fields: Vec<FieldLine>,
     /// Where text is entered, for input methods.
     pub(crate) caret: Option<Rect>,
-    /// Whether the end of the card's text is in view.
-    pub(crate) end_is_seen: bool,
-    /// Where the text of a card within a longer text ends.
-    pub(crate) card_end: Option<f32>,
+    /// The card that is drawn.
+    pub(crate) card: Option<CardPlace>,
     scale: f32,
     hover: Option<Point>,
 }
@@ -176,7 +187,6 @@ impl Sheet {
         self.links.extend(other.links);
         let lines = other.fields.into_iter();
         self.fields.extend(lines.map(|line| FieldLine { rect: moved(line.rect), ..line }));
-        self.card_end = other.card_end.map(|end| end + y).or(self.card_end);
         self.caret = other.caret.map(moved).filter(|rect| is_seen(*rect)).or(self.caret);
         self.layer(before);
     }
@@ -240,8 +250,9 @@ impl Sheet {
         self.hit(rect, Hit::Field(of, 0));
         let before = &field.text[..floor(&field.text, field.cursor)];
         let at = fonts::width(before, ink.font, ink.size);
-        // A long text shows its part with the cursor.
-        let shift = (at + 12.0 - rect.width).max(0.0);
+        // A long text shows its part with the cursor, which stands behind what an input method shows.
+        let composed = fonts::width(&field.preedit, ink.font, ink.size);
+        let shift = (at + composed + 12.0 - rect.width).max(0.0);
         let line = crate::brush::line_height(ink.size);
         let place =
             Rect::new(rect.x - shift, rect.y + (rect.height - line) / 2.0, rect.width, line);
@@ -263,14 +274,13 @@ impl Sheet {
             let after = &field.text[before.len()..];
             let shown = format!("{before}{}{after}", field.preedit);
             self.brush().text(&shown, place, ink);
-            let width = fonts::width(&field.preedit, ink.font, ink.size);
-            if width > 0.0 {
-                let under = Rect::new(place.x + at, place.bottom() - 1.0, width, 1.0);
+            if composed > 0.0 {
+                let under = Rect::new(place.x + at, place.bottom() - 1.0, composed, 1.0);
                 self.fill(under, color(ink.color));
             }
         }
         if field.has_keyboard {
-            let caret = Rect::new((place.x + at).round(), place.y, 1.5, line);
+            let caret = Rect::new((place.x + at + composed).round(), place.y, 1.5, line);
             self.fill(caret, color(shades.matched));
             self.caret = Some(caret);
         }

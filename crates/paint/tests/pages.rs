@@ -147,16 +147,16 @@ fn card_with(lines: &[String], scroll: f32) -> Scene {
 fn the_end_of_a_long_card_is_seen_only_when_it_is_there() {
     let lines: Vec<String> = (0..200).map(|line| format!("echo line{line}")).collect();
     let first = plan(&card_with(&lines, 0.0));
-    assert!(!first.card_end_is_seen());
+    assert!(!first.card().unwrap().end_is_seen);
     assert!(said(&first).contains("line0") && !said(&first).contains("line199"));
     let most = first.scroll(Bar::Text).unwrap().most;
     let last = plan(&card_with(&lines, most));
-    assert!(last.card_end_is_seen());
+    assert!(last.card().unwrap().end_is_seen);
     assert!(said(&last).contains("line199"));
-    assert!(plan(&card_with(&lines[..3], 0.0)).card_end_is_seen());
+    assert!(plan(&card_with(&lines[..3], 0.0)).card().unwrap().end_is_seen);
     // A scroll that is no number, or beyond the end, is one that can be.
-    assert!(plan(&card_with(&lines, f32::INFINITY)).card_end_is_seen());
-    assert!(!plan(&card_with(&lines, f32::NAN)).card_end_is_seen());
+    assert!(plan(&card_with(&lines, f32::INFINITY)).card().unwrap().end_is_seen);
+    assert!(!plan(&card_with(&lines, f32::NAN)).card().unwrap().end_is_seen);
 }
 
 #[test]
@@ -202,6 +202,97 @@ fn a_thread_shows_its_newest_and_its_request_in_its_place() {
     page.composer.text.clear();
     page.composer.cursor = 0;
     finds(&self::plan(&older), Hit::Button(Button::Stop));
+    // What was written can be sent, and the turn stopped.
+    let Stage::Thread(page) = &mut older.stage else { unreachable!() };
+    page.composer = Field::of("also this");
+    finds(&self::plan(&older), Hit::Button(Button::Stop));
+    finds(&self::plan(&older), Hit::Button(Button::Send));
+}
+
+/// A thread whose request is chosen, with a card of so many lines, before and after other text.
+fn asking(lines: usize, before: usize, after: usize) -> Scene {
+    let mut scene = pages::thread();
+    let Stage::Thread(page) = &mut scene.stage else { unreachable!() };
+    let items = Arc::make_mut(&mut page.items);
+    let said = items[0].clone();
+    let asks = items.iter().find(|item| item.status == "waiting").cloned().into_iter();
+    *items = std::iter::repeat_n(said.clone(), before).collect();
+    items.extend(asks);
+    items.extend(std::iter::repeat_n(said, after));
+    let lines: Vec<String> = (0..lines).map(|line| format!("echo line{line}.")).collect();
+    let Stage::Inbox(inbox) = card_with(&lines, 0.0).stage else { unreachable!() };
+    page.card = inbox.card;
+    page.at = Some(before);
+    scene
+}
+
+/// The same, scrolled.
+fn scrolled(mut scene: Scene, thread: f32, card: f32) -> Arc<Plan> {
+    let Stage::Thread(page) = &mut scene.stage else { unreachable!() };
+    page.scroll = thread;
+    page.card = page.card.take().map(|it| Card { scroll: card, ..it });
+    plan(&scene)
+}
+
+#[test]
+fn a_long_request_in_a_thread_is_read_from_its_begin_to_its_end() {
+    let scene = asking(400, 3, 2);
+    for thread in [0.0, 300.0, 1e6] {
+        let first = scrolled(scene.clone(), thread, 0.0);
+        let card = first.card().unwrap();
+        assert!(!card.end_is_seen && card.most > 1000.0, "{card:?}");
+        assert!(said(&first).contains("line0.") && !said(&first).contains("line399."));
+    }
+    let card = scrolled(scene.clone(), 0.0, 0.0).card().unwrap();
+    let middle = scrolled(scene.clone(), 0.0, card.most / 2.0);
+    assert!(!middle.card().unwrap().end_is_seen);
+    assert!(!said(&middle).contains("line0.") && !said(&middle).contains("line399."));
+    for end in [card.most, f32::INFINITY] {
+        let last = scrolled(scene.clone(), 0.0, end);
+        assert!(last.card().unwrap().end_is_seen);
+        assert!(said(&last).contains("line399."));
+    }
+    assert!(!scrolled(scene, 0.0, f32::NAN).card().unwrap().end_is_seen);
+}
+
+#[test]
+fn a_request_in_a_thread_is_in_view_wherever_that_is_scrolled_to() {
+    // What follows it would have the view, and what comes before it.
+    for scene in [asking(4, 1, 60), asking(4, 60, 60), asking(4, 60, 1)] {
+        for thread in [0.0, 400.0, 1e6] {
+            let shown = scrolled(scene.clone(), thread, 0.0);
+            assert!(shown.card().unwrap().end_is_seen, "{thread}");
+            assert!(said(&shown).contains("line0.") && said(&shown).contains("line3."));
+        }
+        // Without its card it is not shown, and has none to decide by.
+        let mut away = scene;
+        let Stage::Thread(page) = &mut away.stage else { unreachable!() };
+        page.card = None;
+        assert_eq!(plan(&away).card(), None);
+    }
+    // A plan is decided on its card as well.
+    let mut scene = asking(4, 60, 60);
+    let Stage::Thread(page) = &mut scene.stage else { unreachable!() };
+    let plan_item = &mut Arc::make_mut(&mut page.items)[60];
+    plan_item.kind = link::ItemKind::Plan;
+    plan_item.tool = None;
+    assert!(said(&scrolled(scene.clone(), 0.0, 0.0)).contains("line3."));
+    // A request that was settled meanwhile has no card any more.
+    let Stage::Thread(page) = &mut scene.stage else { unreachable!() };
+    Arc::make_mut(&mut page.items)[60].status = "done".to_owned();
+    assert_eq!(plan(&scene).card(), None);
+}
+
+#[test]
+fn the_item_that_keys_went_to_is_in_view() {
+    let mut scene = asking(0, 60, 60);
+    let Stage::Thread(page) = &mut scene.stage else { unreachable!() };
+    page.card = None;
+    let row = |scene: &Scene| plan(scene).place(Hit::Item(60));
+    assert_eq!(row(&scene), None, "the newest is shown");
+    let Stage::Thread(page) = &mut scene.stage else { unreachable!() };
+    page.follows = true;
+    assert!(row(&scene).is_some());
 }
 
 #[test]
@@ -219,6 +310,21 @@ fn a_click_into_a_field_finds_the_letter() {
     assert!((4..12).contains(&inside), "{inside}");
     let caret = plan.caret().unwrap();
     assert!(caret.x > rect.x + 100.0 && caret.y >= rect.y && caret.bottom() <= rect.bottom());
+}
+
+#[test]
+fn what_is_composed_in_a_full_field_is_in_view() {
+    let mut scene = pages::all().into_iter().find(|(name, _)| *name == "palette").unwrap().1;
+    let open = scene.palette.as_mut().unwrap();
+    open.query = "words ".repeat(60);
+    open.cursor = None;
+    let plain = plan(&scene).caret().unwrap();
+    scene.palette.as_mut().unwrap().preedit = "にほんご".to_owned();
+    let composed = plan(&scene);
+    let place = composed.place(Hit::Field(FieldOf::Query, 0)).unwrap();
+    let caret = composed.caret().unwrap();
+    assert!(place.contains(middle(caret)), "{caret:?} {place:?}");
+    assert!((caret.x - plain.x).abs() <= 1.0, "{caret:?} {plain:?}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use rookery_model::{ProjectId, TerminalId, Timestamp, Words as _};
+use rookery_model::{ProjectId, Request, TerminalId, Timestamp, Words as _};
+use rookery_view::inbox;
 use rookery_view::keys::{Action, FaceKind, Platform};
 use rookery_view::safe;
 use rookery_view::scene::{AgentRow, Mood, Pane, Panes, Pill, Scene, Stage, StatusLine};
@@ -68,7 +69,7 @@ impl Seats {
     /// number of requests at its bell.
     pub(super) fn window_sidebar(&self, scene: &mut Scene) {
         let now = clock::wall();
-        let requests = self.core.requests().list();
+        let requests = self.waiting_requests();
         let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
         let threads = self.core.threads().list(&query).threads;
         let projects = self.core.workspace().projects();
@@ -103,6 +104,13 @@ impl Seats {
         scene.inbox.count = Some(requests.len());
     }
 
+    /// Requests that a person is waited for with.
+    fn waiting_requests(&self) -> Vec<Request> {
+        let mut requests = self.core.requests().list();
+        requests.retain(inbox::asks_person);
+        requests
+    }
+
     /// Whose size the terminal has that a viewer shows, if not its own.
     fn other_owner(&self, viewer: &Viewer) -> Option<String> {
         let owner = self.size_owner(self.place().terminal?).filter(|owner| *owner != viewer.id)?;
@@ -123,7 +131,7 @@ impl Seats {
         let size = size.map(|terminal| terminal.size());
         StatusLine {
             help_key: key(Action::Help),
-            waiting: u32::try_from(self.core.requests().list().len()).unwrap_or(u32::MAX),
+            waiting: u32::try_from(self.waiting_requests().len()).unwrap_or(u32::MAX),
             inbox_key: key(Action::OpenInbox),
             palette_key: key(Action::CommandPalette),
             message: None,
@@ -132,6 +140,7 @@ impl Seats {
             owner: self.other_owner(viewer),
             mode: self.core.threads().mode(None).word().to_owned(),
             rights: viewer.rights.word().to_owned(),
+            is_flashing: false,
         }
     }
 }
@@ -142,7 +151,7 @@ fn thread_row(seen: &ThreadView, now: Timestamp) -> AgentRow {
     let said: String = thread.preview.chars().take(TITLE).collect();
     let name = named.unwrap_or(if said.is_empty() { "new thread" } else { &said });
     let (mood, status) = match seen.status.active_turn {
-        Some(_) if seen.status.waits_for_answer() => (Mood::Waiting, "waiting"),
+        Some(_) if seen.status.waits_for_person() => (Mood::Waiting, "waiting"),
         Some(_) => (Mood::Working, "working"),
         None => (Mood::Inactive, "idle"),
     };

@@ -6,7 +6,7 @@ use rookery_view::scene::layout::{Hit, Rect, StatusPart};
 use super::Look;
 use crate::brush::{Ink, Side};
 use crate::fonts;
-use crate::shades::color;
+use crate::shades::{color, faded};
 use crate::sheet::Sheet;
 
 const SIZE: f32 = 11.5;
@@ -21,7 +21,8 @@ pub(crate) fn status(look: &Look<'_>, sheet: &mut Sheet) {
         return;
     }
     sheet.layer(line);
-    sheet.fill(line, color(shades.chrome));
+    let ground = if said.is_flashing { faded(shades.warn, 0.35) } else { color(shades.chrome) };
+    sheet.fill(line, ground);
     sheet.fill(Rect { height: 1.0, ..line }, color(shades.line));
     let mut left = line.x + 12.0;
     let mut put = |sheet: &mut Sheet, text: &str, ink: Ink, part: StatusPart| {

@@ -80,6 +80,7 @@ fn status() -> StatusLine {
         owner: None,
         mode: "default".to_owned(),
         rights: "full".to_owned(),
+        is_flashing: false,
     }
 }
 

@@ -4,7 +4,9 @@ use super::{FontChoice, WindowSize};
 use crate::tile;
 
 /// Smallest and largest side of a window.
-pub const WINDOW_BOUNDS: (f32, f32) = (1.0, 4096.0);
+pub const WINDOW_BOUNDS: (f32, f32) = (1.0, 16384.0);
+/// Square points of the largest one, which bound what a picture of it needs.
+const MOST_AREA: f32 = 4096.0 * 4096.0;
 
 /// Smallest and largest font size.
 pub const FONT_BOUNDS: (f32, f32) = (6.0, 72.0);
@@ -18,10 +20,9 @@ const LINE_HEIGHT: f32 = 1.28;
 impl WindowSize {
     /// The nearest size a window may have, in whole points.
     pub fn bounded(self) -> WindowSize {
-        WindowSize {
-            width: bounded(self.width, WINDOW_BOUNDS).round(),
-            height: bounded(self.height, WINDOW_BOUNDS).round(),
-        }
+        let width = bounded(self.width, WINDOW_BOUNDS).round();
+        let height = bounded(self.height, WINDOW_BOUNDS).round();
+        WindowSize { width, height: height.min((MOST_AREA / width).floor()) }
     }
 }
 
@@ -96,6 +97,12 @@ impl Rect {
         let (x, y) = (self.x.max(other.x), self.y.max(other.y));
         let (right, bottom) = (self.right().min(other.right()), self.bottom().min(other.bottom()));
         Rect::new(x, y, right - x, bottom - y)
+    }
+
+    /// Whether two rectangles share anything.
+    pub fn touches(&self, other: &Rect) -> bool {
+        let shared = self.intersection(other);
+        shared.width > 0.0 && shared.height > 0.0
     }
 }
 

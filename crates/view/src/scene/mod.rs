@@ -54,6 +54,8 @@ pub struct Scene {
     pub inbox: Inbox,
     /// Short messages, newest last.
     pub toasts: Vec<Toast>,
+    /// Where they stand.
+    pub toast_corner: Corner,
     /// A question that must be answered first.
     pub dialog: Option<Dialog>,
     pub menu: Option<Menu>,
@@ -86,6 +88,7 @@ impl Scene {
             palette: None,
             inbox: Inbox::default(),
             toasts: Vec::new(),
+            toast_corner: Corner::default(),
             dialog: None,
             menu: None,
             lost: None,
@@ -96,6 +99,20 @@ impl Scene {
             utc_offset: 0,
         }
     }
+}
+
+/// A corner below the strip, beside the sidebar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Corner {
+    #[default]
+    LowerRight,
+    UpperRight,
+    LowerLeft,
+}
+
+impl Corner {
+    /// All, the usual one first.
+    pub const ALL: [Corner; 3] = [Corner::LowerRight, Corner::UpperRight, Corner::LowerLeft];
 }
 
 /// A window's size in logical points.

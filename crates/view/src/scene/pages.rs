@@ -190,6 +190,8 @@ pub struct Thread {
     pub steers: Vec<String>,
     /// The selected item, while the keyboard is among them.
     pub at: Option<usize>,
+    /// That item is kept in view. One whose card is open always is.
+    pub follows: bool,
     /// Items that are unfolded, by id.
     pub open: BTreeSet<String>,
     /// How far it is scrolled up from the newest, in points.

@@ -150,6 +150,8 @@ pub struct StatusLine {
     pub mode: String,
     /// What this viewer may do: `full`, `decide`, `look`.
     pub rights: String,
+    /// A key was refused just now: the line stands out for a moment.
+    pub is_flashing: bool,
 }
 
 /// How a message is meant.

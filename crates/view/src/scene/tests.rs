@@ -269,6 +269,46 @@ fn a_point_hits_what_is_uppermost_there() {
 }
 
 #[test]
+fn a_wide_window_is_used_to_its_edge_and_a_huge_one_is_bounded() {
+    let bounded = |width, height| {
+        let size = WindowSize { width, height }.bounded();
+        (size.width, size.height)
+    };
+    assert_eq!(bounded(5120.0, 1440.0), (5120.0, 1440.0));
+    assert_eq!(bounded(1e9, 1e9), (16384.0, 1024.0));
+    assert_eq!(bounded(f32::NAN, -4.0), (1.0, 1.0));
+}
+
+#[test]
+fn toasts_go_to_the_first_corner_that_is_free() {
+    let mut scene = scene();
+    let toast = Toast { title: "t".to_owned(), body: String::new(), mood: Mood::Inactive };
+    scene.toasts = vec![toast; 2];
+    let at = |scene: &Scene| Layout::of(scene).toasts[0];
+    let layout = Layout::of(&scene);
+    let room = layout.panes.terminal;
+    let lower = Rect::new(room.x, room.bottom() - 40.0, room.width, 40.0);
+    let upper_right = Rect::new(room.right() - 200.0, room.y, 200.0, 100.0);
+    let free = |taken: &[Rect]| layout.free_corner(&scene, 2, taken);
+    assert_eq!(free(&[]), Some(Corner::LowerRight));
+    assert_eq!(free(&[lower]), Some(Corner::UpperRight));
+    let lower_right = Rect { x: room.right() - 90.0, ..lower };
+    assert_eq!(free(&[lower_right, upper_right]), Some(Corner::LowerLeft));
+    assert_eq!(free(&[room]), None);
+    for corner in Corner::ALL {
+        scene.toast_corner = corner;
+        let toasts = Layout::of(&scene).toasts;
+        assert!(toasts.iter().all(|toast| is_within(*toast, room)), "{corner:?}");
+        assert!(toasts[0].bottom() <= toasts[1].y, "the newest is the lowest");
+    }
+    // A page has buttons at its foot, so they stand above that.
+    scene.toast_corner = Corner::LowerRight;
+    let over_panes = at(&scene);
+    scene.stage = Stage::List(Default::default());
+    assert!(at(&scene).bottom() + 50.0 <= over_panes.bottom());
+}
+
+#[test]
 fn inbox_and_toasts_stay_within_the_terminal() {
     let mut scene = scene();
     scene.inbox.is_open = true;

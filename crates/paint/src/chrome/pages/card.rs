@@ -14,7 +14,7 @@ use super::prose;
 use crate::brush::{Ink, Side};
 use crate::fonts;
 use crate::shades::{Shades, color, faded};
-use crate::sheet::{Kind, Sheet};
+use crate::sheet::{CardPlace, Kind, Sheet};
 
 /// Draws a card into a place, its buttons at the foot.
 pub(super) fn card(sheet: &mut Sheet, page: &Card, area: Rect, now: Now, shades: &Shades) {
@@ -31,7 +31,10 @@ pub(super) fn card(sheet: &mut Sheet, page: &Card, area: Rect, now: Now, shades:
             content(sheet, page, room, now, shades)
         },
     );
-    sheet.end_is_seen = scroll.at >= scroll.most - 1.0;
+    if scroll.view > 0.0 {
+        let end_is_seen = scroll.at >= scroll.most - 1.0;
+        sheet.card = Some(CardPlace { top: 0.0, most: scroll.most, end_is_seen, area: body });
+    }
     if scroll.at < scroll.most - 1.0 {
         // What is below must not be missed.
         let text = "more below ↓";

@@ -6,6 +6,7 @@ mod empty;
 mod help;
 mod inbox;
 mod list;
+mod new_thread;
 mod parts;
 mod prose;
 mod review;
@@ -33,7 +34,7 @@ pub(crate) fn stage(look: &Look<'_>, sheet: &mut Sheet) {
         Stage::Empty(page) => empty::empty(look, sheet, page, area),
         Stage::Inbox(page) => inbox::inbox(look, sheet, page, area),
         Stage::Thread(page) => thread::thread(look, sheet, page, area),
-        Stage::NewThread(page) => thread::new_thread(look, sheet, page, area),
+        Stage::NewThread(page) => new_thread::new_thread(look, sheet, page, area),
         Stage::Review(page) => review::review(look, sheet, page, area),
         Stage::List(page) => list::list(look, sheet, page, area),
         Stage::Settings(page) => settings::settings(look, sheet, page, area),

@@ -1,20 +1,22 @@
 //! A conversation: what was said and done, what is being written, and the composer below it.
 
+use std::cell::Cell;
+
 use rookery_view::link::{Block, ItemKind, Span, ThreadItem};
 use rookery_view::scene::layout::{Bar, FieldOf, Hit, Rect};
-use rookery_view::scene::pages::{Button, Card, NewThread, Thread};
+use rookery_view::scene::pages::{Button, Card, Thread};
 
 use super::diff::{self, Marks};
 use super::parts::{
     GAP, MARGIN, MEASURE, Now, SMALL, TEXT, button_width, exact, field, field_height, head,
-    status_color, status_mood, wrapped,
+    status_color, status_mood,
 };
 use super::{card, prose};
 use crate::brush::{Ink, Side};
 use crate::chrome::Look;
 use crate::fonts;
 use crate::shades::{Shades, color, faded};
-use crate::sheet::{Kind, Sheet};
+use crate::sheet::{CardPlace, Kind, Sheet};
 
 /// Height of a tool call that is folded.
 const CALL: f32 = 30.0;
@@ -27,15 +29,23 @@ pub(super) fn thread(look: &Look<'_>, sheet: &mut Sheet, page: &Thread, area: Re
     let body = composer(sheet, page, body, shades);
     let width = (body.width - 2.0 * MARGIN).min(MEASURE + 60.0);
     let x = body.x + ((body.width - width) / 2.0).floor();
+    let chosen = Cell::new(None);
     let scroll = sheet.scrolled(
         body,
         Bar::Text,
         shades,
-        |height, view| (height - view - page.scroll).max(0.0),
-        |sheet, room| items(sheet, page, Rect { x, width, ..room }, now, shades),
+        |height, view| begin(page, chosen.get(), height, view),
+        |sheet, room| items(sheet, page, &chosen, Rect { x, width, ..room }, now, shades),
     );
-    let at_end = scroll.at >= scroll.most - 1.0;
-    sheet.end_is_seen = sheet.card_end.map_or(at_end, |end| end <= body.bottom() + 1.0);
+    if let Some(it) = chosen.get().filter(|it| it.has_card && scroll.view > 0.0) {
+        let most = it.beyond(scroll.view);
+        // Its begin was in view before: it is read from there on.
+        let end_is_seen = it.bottom <= scroll.at + scroll.view + 1.0;
+        let y = body.y + it.top - scroll.at;
+        let all = Rect { x, y, width, height: it.bottom - it.top };
+        let area = all.intersection(&body);
+        sheet.card = Some(CardPlace { top: it.top, most, end_is_seen, area });
+    }
     if scroll.at < scroll.most - 1.0 {
         let waiting = page.head.waiting.len();
         let label = match waiting {
@@ -46,6 +56,39 @@ pub(super) fn thread(look: &Look<'_>, sheet: &mut Sheet, page: &Thread, area: Re
         let rect = Rect::new(body.right() - width - 24.0, body.bottom() - 42.0, width, 30.0);
         let kind = if waiting > 0 { Kind::Primary } else { Kind::Plain };
         sheet.button(rect, &label, kind, Button::Newest, false, shades);
+    }
+}
+
+/// Where the selected item lies in the text.
+#[derive(Clone, Copy)]
+struct Chosen {
+    top: f32,
+    bottom: f32,
+    /// Its card is drawn.
+    has_card: bool,
+}
+
+impl Chosen {
+    /// How much of it does not fit.
+    fn beyond(&self, view: f32) -> f32 {
+        (self.bottom - self.top - view).max(0.0)
+    }
+}
+
+/// From where on the text is shown. A card is read from its begin, as in the inbox: what decides is never
+/// above or below unseen.
+fn begin(page: &Thread, chosen: Option<Chosen>, height: f32, view: f32) -> f32 {
+    let own = (height - view - page.scroll).max(0.0);
+    let Some(it) = chosen.filter(|it| it.has_card || page.follows) else { return own };
+    let beyond = it.beyond(view);
+    match &page.card {
+        Some(card) if it.has_card && beyond > 0.0 => {
+            it.top + if card.scroll.is_nan() { 0.0 } else { card.scroll.clamp(0.0, beyond) }
+        }
+        _ => {
+            let lowest = it.bottom - view;
+            own.clamp(lowest.min(it.top), lowest.max(it.top))
+        }
     }
 }
 
@@ -100,7 +143,14 @@ fn grouped(number: u64) -> String {
     shown
 }
 
-fn items(sheet: &mut Sheet, page: &Thread, place: Rect, now: Now, shades: &Shades) -> f32 {
+fn items(
+    sheet: &mut Sheet,
+    page: &Thread,
+    chosen: &Cell<Option<Chosen>>,
+    place: Rect,
+    now: Now,
+    shades: &Shades,
+) -> f32 {
     let mut y = place.y + 14.0;
     if page.has_older {
         let row = Rect { y, height: 26.0, ..place };
@@ -112,6 +162,8 @@ fn items(sheet: &mut Sheet, page: &Thread, place: Rect, now: Now, shades: &Shade
         let top = y;
         y += one(sheet, page, index, item, Rect { y, ..place }, now, shades);
         if page.at == Some(index) {
+            let has_card = page.card.is_some() && waits(item);
+            chosen.set(Some(Chosen { top: top - place.y, bottom: y - place.y, has_card }));
             let mark = Rect::new(place.x - 12.0, top, 3.0, (y - top).max(CALL));
             sheet.round(mark, 1.5, color(shades.accent));
         }
@@ -135,9 +187,8 @@ fn one(
     let blocks = item.blocks.as_deref().unwrap_or_default();
     match item.kind {
         ItemKind::User => user(sheet, index, item, place, shades),
-        ItemKind::Tool | ItemKind::Edit | ItemKind::Command | ItemKind::Question => {
-            call(sheet, page, index, item, place, now, shades)
-        }
+        // A plan that is asked about is decided where it stands.
+        _ if is_call(item) => call(sheet, page, index, item, place, now, shades),
         ItemKind::Thought => {
             let inner = Rect { x: place.x + 14.0, width: place.width - 14.0, ..place };
             let ink = Ink::new(shades.faint, 13.0);
@@ -163,7 +214,7 @@ fn one(
             sheet.fill(Rect { x: place.right() - side, ..line }, color(shades.line));
             22.0
         }
-        ItemKind::Plan | ItemKind::Agent => {
+        _ => {
             let mut height = prose::blocks(sheet, blocks, place, shades);
             if item.status == "working" {
                 // It is still being written.
@@ -173,6 +224,15 @@ fn one(
             }
             height
         }
+    }
+}
+
+/// Whether an item has the line of a call, below which its card opens.
+fn is_call(item: &ThreadItem) -> bool {
+    match item.kind {
+        ItemKind::Tool | ItemKind::Edit | ItemKind::Command | ItemKind::Question => true,
+        ItemKind::Plan => item.blocks.is_none() || item.request.is_some(),
+        _ => false,
     }
 }
 
@@ -228,7 +288,7 @@ fn call(
     shades: &Shades,
 ) -> f32 {
     let is_open = page.open.contains(&item.id);
-    let waits = item.status == "waiting" && item.request.is_some();
+    let waits = waits(item);
     let row = Rect { height: CALL, ..place };
     let ground = if waits { faded(shades.warn, 0.1) } else { color(shades.code) };
     sheet.round(row, 7.0, ground);
@@ -264,7 +324,11 @@ fn call(
         let rest = Rect { x: room.x + taken + 10.0, width: room.width - taken - 10.0, ..room };
         sheet.label(&tool.title, rest, Side::Left, Ink::new(shades.soft, 13.5).code());
     } else {
-        let word = if item.kind == ItemKind::Question { "question" } else { "tool" };
+        let word = match item.kind {
+            ItemKind::Question => "question",
+            ItemKind::Plan => "plan",
+            _ => "tool",
+        };
         sheet.label(word, room, Side::Left, Ink::new(shades.text, 13.0).bold());
     }
     let mut y = row.bottom();
@@ -273,11 +337,19 @@ fn call(
         let inner = Rect { y: y + 2.0, ..place.inset(12.0, 0.0) };
         y += card::content(sheet, open, inner, now, shades) + 2.0;
         y += card::written(sheet, open, Rect { y, ..inner }, shades);
-        sheet.card_end = Some(y);
-    } else if is_open {
-        y += output(sheet, index, item, Rect { y: y + 6.0, ..place }, shades) + 6.0;
+    } else {
+        if is_open {
+            y += output(sheet, index, item, Rect { y: y + 6.0, ..place }, shades) + 6.0;
+        }
+        if let Some(plan) = item.blocks.as_deref().filter(|_| item.kind == ItemKind::Plan) {
+            y += prose::blocks(sheet, plan, Rect { y: y + 6.0, ..place }, shades) + 6.0;
+        }
     }
     y - place.y
+}
+
+fn waits(item: &ThreadItem) -> bool {
+    item.status == "waiting" && item.request.is_some() && is_call(item)
 }
 
 /// The two buttons of a request in its place. Gives what is left of the row.
@@ -345,8 +417,15 @@ fn composer(sheet: &mut Sheet, page: &Thread, area: Rect, shades: &Shades) -> Re
     let width = (area.width - 2.0 * MARGIN).min(MEASURE + 60.0);
     let x = area.x + ((area.width - width) / 2.0).floor();
     let is_running = page.is_running();
-    let label = if is_running && page.composer.text.is_empty() { "Stop" } else { "Send" };
-    let beside = 84.0;
+    // What is written while a turn runs can be sent, and the turn can be stopped all the same.
+    let offers: &[(&str, Kind, Button)] = match (is_running, page.composer.text.is_empty()) {
+        (true, true) => &[("Stop", Kind::Danger, Button::Stop)],
+        (true, false) => {
+            &[("Stop", Kind::Danger, Button::Stop), ("Send", Kind::Primary, Button::Send)]
+        }
+        (false, _) => &[("Send", Kind::Primary, Button::Send)],
+    };
+    let beside = 84.0 * offers.len() as f32;
     let inner = width - beside;
     let height = field_height(&page.composer, inner, MOST_LINES).max(38.0);
     let lower = area.bottom() - 16.0;
@@ -362,12 +441,12 @@ fn composer(sheet: &mut Sheet, page: &Thread, area: Rect, shades: &Shades) -> Re
     }
     let hint = if is_running { "Say more while it works" } else { "Message" };
     field(sheet, FieldOf::Composer, rect, &page.composer, hint, shades);
-    let button = Rect::new(rect.right() + 10.0, lower - 38.0, beside - 10.0, 38.0);
-    let (kind, what) = match label {
-        "Stop" => (Kind::Danger, Button::Stop),
-        _ => (Kind::Primary, Button::Send),
-    };
-    sheet.button(button, label, kind, what, page.focus == Some(what), shades);
+    let mut left = rect.right() + 10.0;
+    for (label, kind, what) in offers {
+        let button = Rect::new(left, lower - 38.0, 74.0, 38.0);
+        sheet.button(button, label, *kind, *what, page.focus == Some(*what), shades);
+        left += 84.0;
+    }
     sheet.fill(Rect { y: top - 12.0, height: 1.0, ..area }, color(shades.line));
     let above = Rect { height: top - 12.0 - area.y, ..area };
     commands(sheet, page, Rect { x, width: inner, ..above }, shades);
@@ -398,45 +477,4 @@ fn commands(sheet: &mut Sheet, page: &Thread, area: Rect, shades: &Shades) {
         sheet.label(about, rest, Side::Left, Ink::new(shades.faint, SMALL));
         sheet.hit(rect, Hit::Row(index));
     }
-}
-
-pub(super) fn new_thread(look: &Look<'_>, sheet: &mut Sheet, page: &NewThread, area: Rect) {
-    let shades = &look.shades;
-    let body = head(sheet, area, "New Thread", &page.root, shades);
-    let width = (body.width - 2.0 * MARGIN).min(620.0);
-    let x = body.x + ((body.width - width) / 2.0).floor();
-    let mut y = body.y + (body.height * 0.16).round();
-    let place = Rect::new(x, y, width, 0.0);
-    let ink = Ink::new(shades.text, 17.0).bold();
-    y += wrapped(sheet, "What should the agent do?", place, ink, shades) + 12.0;
-    let height = field_height(&page.prompt, width, 10).max(92.0);
-    let rect = Rect { y, height, ..place };
-    let hint = "Describe the task. Enter starts, shift+enter begins a new line.";
-    field(sheet, FieldOf::Composer, rect, &page.prompt, hint, shades);
-    y += height + 12.0;
-    let row = Rect { y, height: 34.0, ..place };
-    let mut left = row.x;
-    let choices = [
-        (Button::Project, page.project.as_str()),
-        (Button::Model, if page.model.is_empty() { "Default model" } else { &page.model }),
-        (Button::Mode, if page.mode.is_empty() { "Default mode" } else { &page.mode }),
-    ];
-    let most = row.width - button_width("Start") - 8.0;
-    let wanted: f32 = choices.iter().map(|(_, label)| button_width(label) + 8.0).sum();
-    for (button, label) in choices {
-        if label.is_empty() {
-            continue;
-        }
-        let wide = (button_width(label) * (most / wanted).min(1.0)).floor();
-        let rect = Rect { x: left, width: wide, ..row };
-        sheet.button(rect, label, Kind::Plain, button, page.focus == Some(button), shades);
-        left += wide + 8.0;
-    }
-    let wide = button_width("Start");
-    let start = Rect { x: row.right() - wide, width: wide, ..row };
-    let is_focused = page.focus == Some(Button::Send);
-    sheet.button(start, "Start", Kind::Primary, Button::Send, is_focused, shades);
-    let under = Rect { y: row.bottom() + 10.0, height: 20.0, ..place };
-    let text = format!("in {}", page.root);
-    sheet.label(&text, under, Side::Left, Ink::new(shades.faint, SMALL));
 }

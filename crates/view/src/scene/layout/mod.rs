@@ -18,7 +18,7 @@ pub use super::geometry::{
     ADVANCE, CellSize, FONT_BOUNDS, GridArea, Point, Rect, WINDOW_BOUNDS, on_pixel,
 };
 use super::pages::Button;
-use super::{Scene, Stage, StatusLine, WindowSize};
+use super::{Corner, Scene, Stage, StatusLine, WindowSize};
 use crate::tile;
 
 /// Width of the sidebar unless the user dragged it.
@@ -267,8 +267,26 @@ impl Layout {
             terminals: scene.stage.panes().iter().map(place).collect(),
             palette: scene.palette.as_ref().map(|open| PaletteLayout::of(open, panes.window)),
             inbox: scene.inbox.is_open.then(|| InboxLayout::of(&scene.inbox, panes.terminal)),
-            toasts: overlays::toasts(scene.toasts.len(), panes.terminal),
+            toasts: Layout::toasts_in(scene, scene.toast_corner, scene.toasts.len(), panes.terminal),
         }
+    }
+
+    /// Where so many toasts lie in a corner.
+    fn toasts_in(scene: &Scene, corner: Corner, count: usize, terminal: Rect) -> Vec<Rect> {
+        let is_page = !matches!(scene.stage, Stage::Panes(_) | Stage::Empty(_));
+        overlays::toasts(count, corner, is_page, terminal)
+    }
+
+    /// The first corner in which so many toasts lie on none of these places.
+    pub fn free_corner(&self, scene: &Scene, count: usize, taken: &[Rect]) -> Option<Corner> {
+        let room = self.panes.terminal;
+        let is_free = |toast: &Rect| {
+            let is_inside = toast.y >= room.y && toast.bottom() <= room.bottom();
+            is_inside && !taken.iter().any(|place| toast.touches(place))
+        };
+        Corner::ALL.into_iter().find(|corner| {
+            Layout::toasts_in(scene, *corner, count, room).iter().all(is_free)
+        })
     }
 
     /// Where a terminal lies, if a pane shows it.

@@ -1,13 +1,16 @@
 //! Where palette, inbox and toasts lie.
 
 use super::{BAND_HEIGHT, Hit, MARGIN, PALETTE_HEIGHT, PALETTE_WIDTH, Point, Rect};
-use crate::scene::{Inbox, PaletteOverlay};
+use crate::scene::{Corner, Inbox, PaletteOverlay};
 
 const PALETTE_HEAD: f32 = 46.0;
 const PALETTE_ROW: f32 = 34.0;
 const PALETTE_PADDING: f32 = 6.0;
 const TOAST: (f32, f32) = (300.0, 56.0);
 const MAX_TOASTS: usize = 4;
+/// What is left free above and below toasts: a page's head and its foot, or the header of a pane.
+const PAGE: (f32, f32) = (52.0, 54.0);
+const PANE: (f32, f32) = (24.0, 0.0);
 const INBOX_WIDTH: f32 = 340.0;
 const INBOX_ROW: f32 = 50.0;
 
@@ -93,14 +96,24 @@ impl InboxLayout {
     }
 }
 
-/// Toasts stand at the lower right, newest lowest.
-pub(super) fn toasts(count: usize, terminal: Rect) -> Vec<Rect> {
+/// Toasts stand in a corner, newest lowest.
+pub(super) fn toasts(count: usize, corner: Corner, is_page: bool, terminal: Rect) -> Vec<Rect> {
     let shown = count.min(MAX_TOASTS);
     let width = TOAST.0.min(terminal.width - 2.0 * MARGIN);
+    let (head, foot) = if is_page { PAGE } else { PANE };
+    let x = match corner {
+        Corner::LowerRight | Corner::UpperRight => terminal.right() - 2.0 * MARGIN - width,
+        Corner::LowerLeft => terminal.x + 2.0 * MARGIN,
+    };
+    let step = TOAST.1 + MARGIN;
     let place = |index: usize| {
-        let below = (shown - index) as f32;
-        let y = terminal.bottom() - MARGIN - below * (TOAST.1 + MARGIN);
-        Rect::new(terminal.right() - 2.0 * MARGIN - width, y, width, TOAST.1)
+        let y = match corner {
+            Corner::LowerRight | Corner::LowerLeft => {
+                terminal.bottom() - foot - MARGIN - (shown - index) as f32 * step
+            }
+            Corner::UpperRight => terminal.y + head + MARGIN + index as f32 * step,
+        };
+        Rect::new(x, y, width, TOAST.1)
     };
     (0..shown).map(place).collect()
 }
