@@ -148,8 +148,13 @@ impl Face {
 
     /// Everything that was applied so far is painted.
     pub async fn painted(&mut self) {
-        let n = self.mirror.last();
-        if n > 0 {
+        self.painted_to(self.mirror.last()).await;
+    }
+
+    /// Everything up to a frame is painted, also if others came meanwhile.
+    pub async fn painted_to(&mut self, n: u64) {
+        // One of a connection that is over may have a number that was not sent here.
+        if n > 0 && n <= self.mirror.last() {
             let _ = self.tell(method::ACK, &Ack { n }).await;
         }
     }

@@ -112,11 +112,28 @@ impl App {
                 self.thread_send();
             }
             Button::Stop => self.thread_stop(),
-            Button::Newest => self.pages.thread.scroll = 0,
+            Button::Newest => self.thread_newest(),
             Button::Older => self.load_older(true),
             Button::Mode => self.menu = Some(self.mode_menu()),
             Button::Model => self.call(Ask::ModelMenu, method::THREAD_MODELS, json!({})),
             _ => {}
+        }
+    }
+
+    /// Goes to what waits, as Tab does, else to the end.
+    fn thread_newest(&mut self) {
+        let page = &mut self.pages.thread;
+        page.scroll = 0;
+        page.follows = false;
+        let waiting = page.waiting();
+        if page.at == waiting && page.card.is_asked() {
+            page.follows = true;
+        } else if waiting.is_some() {
+            page.at = waiting;
+            page.follows = true;
+            self.ask_item_card();
+        } else {
+            page.leave_items();
         }
     }
 
@@ -150,11 +167,13 @@ impl App {
         let Some(index) = page.items().iter().position(|it| it.id == item) else { return };
         if button == Button::Whole {
             page.at = Some(index);
+            page.follows = true;
             self.ask_item_card();
             return self.thread_item_enter(index);
         }
         if page.at != Some(index) || page.card.card().is_none() {
             page.at = Some(index);
+            page.follows = true;
             self.ask_item_card();
             return self.say(READ_FIRST);
         }
@@ -349,6 +368,33 @@ mod tests {
         app.press_item(&cx, "i2", Button::Approve);
         assert_eq!(answers(&mut app), ["R2"]);
         assert_eq!(app.pages.thread.composer.text(), "");
+    }
+
+    #[test]
+    fn the_wheel_reads_a_long_card_and_leaves_a_short_one() {
+        let (fixed, mut app) = thread();
+        let cx = Cx { picture: &fixed, now: 10, wall: 0 };
+        for (most, at, (card, text)) in [(10, Some(0), (3, 0)), (0, None, (0, 3))] {
+            app.press_item(&cx, "i1", Button::Approve);
+            show_card(&mut app, "R1");
+            let page = &mut app.pages.thread;
+            page.card.bounded(page.card.serial(), most);
+            app.scroll_page(&cx, if at.is_some() { 3 } else { -3 });
+            let page = &app.pages.thread;
+            assert_eq!((page.at, page.card.scroll, page.scroll), (at, card, text));
+            app.pages.thread.leave_items();
+        }
+    }
+
+    #[test]
+    fn what_waits_is_gone_to_by_its_button() {
+        let (fixed, mut app) = thread();
+        let cx = Cx { picture: &fixed, now: 10, wall: 0 };
+        app.pages.thread.scroll_by(-30);
+        app.press_button(&cx, Button::Newest);
+        let page = &app.pages.thread;
+        assert_eq!((page.at, page.scroll, page.follows), (Some(0), 0, true));
+        assert!(page.card.is_asked(), "its card is on its way");
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The mouse: clicks on everything that is drawn, selecting by drag, the wheel.
 
+#[cfg(test)]
+mod tests;
+
 use rookery_term::keys::parse_chord;
 use rookery_term::mouse::{MouseButton, MouseEvent, MouseKind};
 use rookery_view::link::{
@@ -26,8 +29,8 @@ pub(super) struct Clicks {
 pub enum Drag {
     /// Cells of a terminal are selected.
     Select(u64),
-    /// A program gets the drag.
-    Program(u64),
+    /// A program gets the drag; the cell that it was told of last.
+    Program(u64, (u16, u16)),
     /// The edge between panes: the pane before it, and whether it stands upright.
     Gap(u64, bool, u16),
     /// The sidebar's edge.
@@ -81,6 +84,14 @@ impl App {
         let (t, area, first) =
             self.drawn.panes.iter().find(|(_, area, _)| area.contains(col, row))?;
         Some((*t, row - area.row + first.0, col - area.col + first.1))
+    }
+
+    /// The cell of a terminal that is nearest to the mouse: what was pressed in it goes on beside it.
+    fn cell_near(&self, t: u64, event: &MouseEvent) -> Option<(u16, u16)> {
+        let (_, area, first) = self.drawn.panes.iter().find(|pane| pane.0 == t)?;
+        let row = event.row.clamp(area.row, area.bottom().saturating_sub(1).max(area.row));
+        let col = event.col.clamp(area.col, area.right().saturating_sub(1).max(area.col));
+        Some((row - area.row + first.0, col - area.col + first.1))
     }
 
     fn press(&mut self, cx: &Cx<'_>, event: &MouseEvent, button: MouseButton, clicks: u8) {
@@ -160,31 +171,20 @@ impl App {
         }
     }
 
-    /// Shows a project; whether it can be. Those after the ninth have no action; one of their tabs is
-    /// shown.
+    /// Shows a project; whether there is one. It is named, since those after the ninth have no action.
     pub fn go_to_project(&mut self, cx: &Cx<'_>, project: u64) -> bool {
-        let projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
-        match projects.enumerate().find(|(_, row)| row.id == project) {
-            Some((index, _)) if index < 9 => {
-                self.run(cx, &format!("switch_project_{}", index + 1));
-                if !matches!(App::page(cx), Page::Workspace { .. }) {
-                    // One in which nothing runs has no tab that would lead there.
-                    self.go(Page::Workspace { terminal: None });
-                }
-                true
-            }
-            Some((_, row)) => match row.agents.iter().find_map(|agent| agent.terminal) {
-                Some(terminal) => {
-                    self.go(Page::Workspace { terminal: Some(terminal) });
-                    true
-                }
-                None => {
-                    self.warn("nothing runs there");
-                    false
-                }
-            },
-            None => false,
+        let mut projects = cx.picture.scene().sidebar.iter().flat_map(|sidebar| &sidebar.projects);
+        if !projects.any(|row| row.id == project) {
+            return false;
         }
+        let args = Some(value!({ "project": project }));
+        let act = link::Act { action: "switch_project_1".to_owned(), args };
+        self.call(Ask::Quiet, method::ACT, act);
+        if !matches!(App::page(cx), Page::Workspace { .. }) {
+            // One in which nothing runs has no tab that would lead there.
+            self.go(Page::Workspace { terminal: None });
+        }
+        true
     }
 
     /// The program gets the mouse if it asked for it, unless Shift is held.
@@ -208,7 +208,7 @@ impl App {
         }
         let Some((_, row, col)) = self.pane_at(event.col, event.row) else { return };
         if self.is_programs(cx, t, event) {
-            self.drag = Some(Drag::Program(t));
+            self.drag = Some(Drag::Program(t, (row, col)));
             return self.report(t, event, row, col, clicks);
         }
         let top = cx.picture.term(t).map_or(0, |term| term.view().top);
@@ -288,10 +288,9 @@ impl App {
     fn motion(&mut self, cx: &Cx<'_>, event: &MouseEvent) {
         match self.drag.clone() {
             Some(Drag::Select(t)) => self.drag_selection(cx, t, event),
-            Some(Drag::Program(t)) => {
-                if let Some((over, row, col)) = self.pane_at(event.col, event.row)
-                    && over == t
-                {
+            Some(Drag::Program(t, last)) => {
+                if let Some((row, col)) = self.cell_near(t, event).filter(|cell| *cell != last) {
+                    self.drag = Some(Drag::Program(t, (row, col)));
                     self.report(t, event, row, col, 0);
                 }
             }
@@ -306,6 +305,8 @@ impl App {
             }
             Some(Drag::SidebarEdge) => self.pages.sidebar_width = Some(event.col.clamp(16, 40)),
             Some(Drag::Tab(_) | Drag::Project(_)) => {}
+            // A button that was pressed elsewhere is no program's.
+            None if event.button != MouseButton::None => {}
             None => {
                 if let Some((t, row, col)) = self.pane_at(event.col, event.row)
                     && self.is_programs(cx, t, event)
@@ -317,17 +318,15 @@ impl App {
     }
 
     fn drag_selection(&mut self, cx: &Cx<'_>, t: u64, event: &MouseEvent) {
-        let Some((_, area, first)) = self.drawn.panes.iter().find(|pane| pane.0 == t).copied()
-        else {
+        let Some((_, area, _)) = self.drawn.panes.iter().find(|pane| pane.0 == t).copied() else {
             return;
         };
+        let Some((row, col)) = self.cell_near(t, event) else { return };
         if event.row < area.row {
             self.scroll(Scroll { t, by: Some(-1), ..Scroll::default() });
         } else if event.row >= area.bottom() {
             self.scroll(Scroll { t, by: Some(1), ..Scroll::default() });
         }
-        let row = event.row.clamp(area.row, area.bottom().saturating_sub(1)) - area.row + first.0;
-        let col = event.col.clamp(area.col, area.right().saturating_sub(1)) - area.col + first.1;
         let top = cx.picture.term(t).map_or(0, |term| term.view().top);
         let head = (top + u64::from(row), col);
         let Some(mut selection) = self.selection.or(self.pages.pending_selection) else { return };
@@ -365,9 +364,8 @@ impl App {
                     _ => self.copy_dragged(selection.terminal),
                 }
             }
-            Some(Drag::Program(t)) => {
-                let at = self.pane_at(event.col, event.row).filter(|(over, _, _)| *over == t);
-                if let Some((_, row, col)) = at {
+            Some(Drag::Program(t, _)) => {
+                if let Some((row, col)) = self.cell_near(t, event) {
                     self.report(t, event, row, col, 0);
                 }
             }

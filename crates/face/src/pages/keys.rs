@@ -93,10 +93,17 @@ impl App {
     pub(crate) fn scroll_page(&mut self, cx: &Cx<'_>, by: i64) {
         match App::page(cx) {
             Page::Inbox { .. } => self.pages.card.scroll_by(by),
-            Page::Thread { .. } if self.pages.thread.card.card().is_some() => {
-                self.pages.thread.card.scroll_by(by);
+            Page::Thread { .. } => {
+                let thread = &mut self.pages.thread;
+                if thread.card.card().is_some() {
+                    if thread.card.can_scroll() || thread.card.has_field() {
+                        return thread.card.scroll_by(by);
+                    }
+                    // An open card is kept in view, so who looks elsewhere is not at it any more.
+                    thread.leave_items();
+                }
+                thread.scroll_by(by);
             }
-            Page::Thread { .. } => self.pages.thread.scroll_by(by),
             Page::Review { .. } => self.review_move(by),
             Page::Workspace { .. } => {}
             _ => {

@@ -29,6 +29,8 @@ pub struct ThreadPage {
     pub composer: Field,
     /// The selected item, while the keyboard is among the items.
     pub at: Option<usize>,
+    /// That item is kept in view: it was gone to since the text was scrolled last.
+    pub follows: bool,
     open: BTreeSet<String>,
     /// Items of which more than their beginning came: where the next page of theirs begins, if there is one.
     read: BTreeMap<String, Option<u32>>,
@@ -239,12 +241,13 @@ impl ThreadPage {
     }
 
     /// The first item that waits for a decision.
-    fn waiting(&self) -> Option<usize> {
+    pub(crate) fn waiting(&self) -> Option<usize> {
         self.items.iter().position(|item| item.request.is_some() && item.status == "waiting")
     }
 
     /// Scrolls; negative is older.
     pub fn scroll_by(&mut self, by: i64) {
+        self.follows = false;
         let amount = usize::try_from(by.unsigned_abs()).unwrap_or(0);
         self.scroll = if by < 0 {
             self.scroll.saturating_add(amount)
@@ -256,6 +259,7 @@ impl ThreadPage {
     /// A click on an item.
     pub fn click(&mut self, index: usize) {
         self.at = Some(index);
+        self.follows = true;
         self.fold(index);
     }
 

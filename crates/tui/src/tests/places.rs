@@ -233,12 +233,13 @@ fn projects_after_the_ninth_are_reached() {
     };
     let projects = (1..=12).map(|id| project(id, (id != 12).then_some(id + 100))).collect();
     bench.fixed.scene.sidebar.as_mut().unwrap().projects = projects;
-    bench.step(|app, cx| app.go_to_project(cx, 9));
-    let effects = bench.app.take_effects();
-    assert_eq!(calls(&effects)[0].1, json!({"action": "switch_project_9"}));
-    bench.step(|app, cx| app.go_to_project(cx, 11));
-    let effects = bench.app.take_effects();
-    assert_eq!(calls(&effects)[0].1, json!({"page": "workspace", "terminal": 111}));
-    bench.step(|app, cx| app.go_to_project(cx, 12));
-    assert_eq!(bench.note(), "nothing runs there");
+    // One with a terminal in the sidebar, one without, and one of the first nine.
+    for wanted in [9, 11, 12] {
+        bench.step(|app, cx| app.go_to_project(cx, wanted));
+        let effects = bench.app.take_effects();
+        let args = json!({"action": "switch_project_1", "args": {"project": wanted}});
+        assert_eq!(calls(&effects)[0].1, args);
+    }
+    assert!(!bench.step(|app, cx| app.go_to_project(cx, 99)));
+    assert_eq!(calls(&bench.app.take_effects()), []);
 }

@@ -122,10 +122,14 @@ impl App {
             return page.leave_items();
         }
         match page.at {
-            Some(at) => page.fold(at),
+            Some(at) => {
+                page.follows = true;
+                page.fold(at);
+            }
             None => {
                 let last = page.items.len().checked_sub(1);
                 page.at = page.waiting().or(last);
+                page.follows = true;
                 self.ask_item_card();
             }
         }
@@ -170,6 +174,7 @@ impl App {
                 self.load_older(true);
             }
             self.pages.thread.at = Some(to);
+            self.pages.thread.follows = true;
             return self.ask_item_card();
         }
         if is(press, Special::Enter) {
