@@ -159,7 +159,20 @@ impl Seats {
     async fn switch_project(&self, place: u8) -> Result<()> {
         let workspace = self.core.workspace().tree();
         let wanted = usize::from(place).saturating_sub(1);
-        let Some(group) = workspace.projects.get(wanted) else { return Ok(()) };
+        match workspace.projects.get(wanted) {
+            Some(group) => self.show_tabs(group).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Shows a project, the tab of it that was selected last if it has any.
+    pub async fn show_project(&self, id: ProjectId) -> Result<()> {
+        let workspace = self.core.workspace().tree();
+        let group = workspace.projects.iter().find(|group| group.project.id == id);
+        self.show_tabs(group.ok_or_else(|| Error::not_found("the project is gone"))?).await
+    }
+
+    async fn show_tabs(&self, group: &Tabs) -> Result<()> {
         let is_there = |id: &TerminalId| group.tabs.iter().any(|tab| tab.id == *id);
         let remembered = group.project.selected.filter(is_there);
         match remembered.or_else(|| group.tabs.first().map(|tab| tab.id)) {

@@ -2,12 +2,12 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use rookery_core::{Face, PaneTo, WindowPicture};
-use rookery_model::{self as model, TerminalId};
+use rookery_core::{Face, PaneTo, Seats, WindowPicture};
+use rookery_model::{self as model, ProjectId, TerminalId};
 use rookery_view::keys::Action;
 use rookery_view::link::{
-    Act, Confirm, Done, Edit, FocusWord, InboxWindow, Message, Page, PaletteCall, PaneCall,
-    Picture, PictureTaken, Prefs, PrefsFound, SettingsCall, Tone, bound,
+    Act, Confirm, Done, Edit, FocusWord, InboxWindow, Message, Page, Palette, PaletteCall,
+    PaneCall, Picture, PictureTaken, Prefs, PrefsFound, SettingsCall, Tone, bound,
 };
 use rookery_view::palette::Frame;
 use rookery_view::tile::Edge;
@@ -41,18 +41,22 @@ pub(crate) async fn act(cx: Cx, params: Act) -> Result<Done, Error> {
     let project = number(args, "project", "project is the number of a project")?;
     cx.core.seats().note_user_action(viewer)?;
     let seats = cx.core.seats().of(viewer);
-    let done = match tab {
-        Some(tab) => seats.run_action_on(action, tab).await,
-        None => seats.run_action(action).await,
+    let done = match (tab, project.map(ProjectId::new)) {
+        (Some(tab), None) => seats.run_action_on(action, tab).await,
+        // Those after the ninth have no action of their own.
+        (None, Some(project)) if matches!(action, Action::SwitchProject(_)) => {
+            seats.show_project(project).await
+        }
+        (None, None) => seats.run_action(action).await,
+        _ => return Err(Error::invalid("args", "this action is about nothing of the kind")),
     };
     tell(&cx, done)
 }
 
-/// The tab that an action is about, if it is named.
-fn tab(args: Option<&Value>) -> Result<Option<TerminalId>, Error> {
-    let Some(t) = args.and_then(|args| args.get("t")) else { return Ok(None) };
-    let id = t.as_u64().map(TerminalId::new);
-    id.map(Some).ok_or_else(|| Error::invalid("args", "t is the number of a terminal"))
+/// What an action is about, if it is named.
+fn number(args: Option<&Value>, name: &str, means: &str) -> Result<Option<u64>, Error> {
+    let Some(number) = args.and_then(|args| args.get(name)) else { return Ok(None) };
+    number.as_u64().map(Some).ok_or_else(|| Error::invalid("args", means))
 }
 
 /// A failure is shown in the status line as well, for who sent it as a notification.
@@ -61,7 +65,7 @@ fn tell(cx: &Cx, done: model::Result<()>) -> Result<Done, Error> {
         state.message = done
             .as_ref()
             .err()
-            .map(|error| Message { tone: Tone::Warn, text: error.message().to_owned() });
+            .map(|error| Message { tone: Tone::Warn, text: make::line(error.message()) });
     });
     done?;
     Ok(Done {})
@@ -81,13 +85,20 @@ pub(crate) async fn palette(cx: Cx, params: PaletteCall) -> Result<Done, Error> 
         PaletteCall::Open(kind) => drop(seats.open_palette(frame(&kind)?).await?),
         PaletteCall::Query(text) => drop(seats.query_palette(&text).await?),
         PaletteCall::Move(by) => seats.move_in_palette(by).await?,
-        PaletteCall::Select(row) => seats.select_in_palette(row as usize).await?,
-        PaletteCall::Activate(row) => seats.activate_row(row.map(|row| row as usize)).await?,
+        PaletteCall::Select(row) => seats.select_in_palette(place_of(&seats, row)).await?,
+        PaletteCall::Activate(row) => {
+            seats.activate_row(row.map(|row| place_of(&seats, row))).await?;
+        }
         PaletteCall::Back(_) => seats.back_in_palette().await?,
         PaletteCall::Close(_) => drop(seats.dismiss_palette().await?),
     }
     cx.session.change(|_| ());
     Ok(Done {})
+}
+
+/// The place among all rows of one that a viewer counts among those it has.
+fn place_of(seats: &Seats, row: u32) -> usize {
+    Palette::first_row(seats.palette().selection).saturating_add(row as usize)
 }
 
 fn frame(kind: &str) -> Result<Frame, Error> {
