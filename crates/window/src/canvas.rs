@@ -67,12 +67,14 @@ impl Canvas {
         Ok(())
     }
 
-    /// Shows what the renderer was told to draw.
+    /// Shows what the renderer was told to draw: what changed since, or all of it if the window system
+    /// may have lost what was there.
     pub(crate) fn present(
         &mut self,
         renderer: &mut Renderer,
         viewport: &Viewport,
         ground: Color,
+        is_whole: bool,
         before: impl FnOnce(),
     ) -> Result<(), CanvasError> {
         self.fit(viewport.physical_size())?;
@@ -93,29 +95,43 @@ impl Canvas {
             }
             None => vec![all],
         };
-        self.drawn.push_front(renderer.layers().to_vec());
-        self.drawn.truncate(MOST_BUFFERS);
         if !changed.is_empty() {
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
             let mut pixels = PixmapMut::from_bytes(bytes, self.size.width, self.size.height)
                 .ok_or(CanvasError::Size)?;
             renderer.draw(&mut pixels, &mut self.mask, viewport, &changed, ground);
         }
-        let rects: Vec<Rect> = changed
-            .iter()
-            .filter_map(|rect| in_pixels(*rect * viewport.scale_factor(), self.size))
-            .collect();
+        let rects = rects(&changed, is_whole, viewport.scale_factor(), self.size);
         before();
-        if rects.is_empty() {
-            // Still to be presented: the window system waits for it before it asks again.
-            let corner = NonZeroU32::MIN;
-            let nothing = Rect { x: 0, y: 0, width: corner, height: corner };
-            buffer.present_with_damage(&[nothing])?;
-        } else {
-            buffer.present_with_damage(&rects)?;
+        let presented = buffer.present_with_damage(&rects);
+        match presented {
+            Ok(()) => {
+                self.drawn.push_front(renderer.layers().to_vec());
+                self.drawn.truncate(MOST_BUFFERS);
+                Ok(())
+            }
+            Err(error) => {
+                // What is on the screen is not known any more.
+                self.drawn.clear();
+                Err(error.into())
+            }
         }
-        Ok(())
     }
+}
+
+/// What the window system is to show anew; never nothing, since it waits for that before it asks again.
+fn rects(changed: &[Rectangle], is_whole: bool, scale: f32, size: Size<u32>) -> Vec<Rect> {
+    let all = Rectangle { x: 0.0, y: 0.0, width: size.width as f32, height: size.height as f32 };
+    if is_whole {
+        return in_pixels(all, size).into_iter().collect();
+    }
+    let rects: Vec<Rect> =
+        changed.iter().filter_map(|rect| in_pixels(*rect * scale, size)).collect();
+    if !rects.is_empty() {
+        return rects;
+    }
+    let corner = NonZeroU32::MIN;
+    vec![Rect { x: 0, y: 0, width: corner, height: corner }]
 }
 
 /// Whole pixels that a rectangle touches, within the window.
@@ -146,5 +162,20 @@ mod tests {
         assert_eq!(at(rect(1.5, 2.0, 3.0, 4.5)), Some((1, 2, 4, 5)));
         assert_eq!(at(rect(-5.0, 40.0, 200.0, 40.0)), Some((0, 40, 100, 10)));
         assert_eq!(at(rect(120.0, 0.0, 5.0, 5.0)), None);
+    }
+
+    #[test]
+    fn all_is_shown_anew_when_the_window_system_asks_for_it() {
+        let size = Size::new(100, 50);
+        let one = Rectangle { x: 1.0, y: 2.0, width: 3.0, height: 4.0 };
+        let sides = |changed: &[Rectangle], is_whole| -> Vec<(u32, u32)> {
+            let rects = rects(changed, is_whole, 2.0, size);
+            rects.iter().map(|it| (it.width.get(), it.height.get())).collect()
+        };
+        assert_eq!(sides(&[one], false), [(6, 8)]);
+        assert_eq!(sides(&[], false), [(1, 1)]);
+        for changed in [&[][..], &[one]] {
+            assert_eq!(sides(changed, true), [(100, 50)]);
+        }
     }
 }

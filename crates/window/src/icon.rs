@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rookery_view::scene::Rgb;
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Transform};
+use winit::window::Icon;
 
 /// Sides of the square that the shapes are drawn in.
 const SIDE: f32 = 64.0;
@@ -96,6 +97,12 @@ pub fn svg() -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// The icon, for window systems that take it from the window.
+pub(crate) fn of_window() -> Option<Icon> {
+    const SIDE: u32 = 64;
+    Icon::from_rgba(pixels(SIDE)?, SIDE, SIDE).ok()
 }
 
 #[cfg(test)]

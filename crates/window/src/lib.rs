@@ -18,6 +18,7 @@ pub mod libraries;
 mod picture;
 mod place;
 mod pointer;
+mod shown;
 mod stage;
 
 use std::io::Write;
@@ -154,8 +155,8 @@ pub(crate) enum Event {
     Resized(WindowSize, f32),
     Placed(Place),
     Dropped(PathBuf),
-    /// The picture of a frame is on the screen.
-    Painted(u64),
+    /// The picture of a frame is on the screen: the frame's number, and its own.
+    Painted(u64, u64),
     Close,
 }
 
@@ -168,6 +169,8 @@ pub(crate) enum Order {
     Show,
     /// Come to the front.
     Raise,
+    /// Be this large, in logical points.
+    Resize(WindowSize),
     /// A key was refused.
     Bell,
     /// It is over.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rookery_paint::Plan;
 use rookery_view::scene::layout::{Bar, Hit, Point, Rect};
-use rookery_view::scene::{Layout, Scene};
+use rookery_view::scene::{Layout, Scene, Toast};
 
 /// A picture to show.
 #[derive(Clone)]
@@ -15,6 +15,8 @@ pub(crate) struct Picture {
     pub(crate) plan: Arc<Plan>,
     /// The frame that it shows.
     pub(crate) n: u64,
+    /// Its own number, by which what is on the screen is known.
+    pub(crate) made: u64,
     /// The highest input number in it.
     pub(crate) input: u64,
     /// What tests wait for.
@@ -51,22 +53,29 @@ impl Picture {
         let scene = Arc::new(scene);
         let plan = Plan::of(&scene);
         let layout = Arc::new(plan.layout().clone());
-        Picture { scene, layout, plan, n, input, facts }
+        Picture { scene, layout, plan, n, made: 0, input, facts }
     }
 
-    /// Whether a message at the edge lies over the place where typing happens.
-    pub(crate) fn covers_caret(&self) -> bool {
-        let Some(caret) = self.caret() else { return false };
-        self.layout.toasts.iter().any(|toast| {
-            let shared = toast.intersection(&caret);
-            shared.width > 0.0 && shared.height > 0.0
-        })
+    /// The same with messages in a corner where they lie over nothing that is typed into, pressed or
+    /// decided by. Where there is no such corner they come later.
+    pub(crate) fn with_toasts(self, toasts: Vec<Toast>) -> Picture {
+        if toasts.is_empty() {
+            return self;
+        }
+        let taken: Vec<Rect> = self.plan.taken().into_iter().chain(self.typed_row()).collect();
+        let Some(corner) = self.layout.free_corner(&self.scene, toasts.len(), &taken) else {
+            return self;
+        };
+        let scene = Scene { toasts, toast_corner: corner, ..(*self.scene).clone() };
+        Picture { made: self.made, ..Picture::new(scene, self.n, self.input, self.facts) }
     }
 
-    /// The same without messages at the edge.
-    pub(crate) fn without_toasts(self) -> Picture {
-        let scene = Scene { toasts: Vec::new(), ..(*self.scene).clone() };
-        Picture::new(scene, self.n, self.input, self.facts)
+    /// The rows around the cursor of the terminal that is typed into.
+    fn typed_row(&self) -> Option<Rect> {
+        let (pane, caret) = (self.scene.stage.focused()?, self.caret()?);
+        let frame = self.layout.terminal(pane.terminal)?.frame;
+        let y = caret.y - caret.height;
+        Some(Rect { y, height: 3.0 * caret.height, ..frame })
     }
 
     /// What is under a point.

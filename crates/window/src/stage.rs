@@ -9,14 +9,13 @@ use iced_core::{Color, Size, mouse};
 use iced_graphics::Viewport;
 use iced_runtime::UserInterface;
 use iced_runtime::user_interface::Cache;
-use rookery_paint::Renderer;
 use rookery_term::mouse::{MouseButton, MouseMods};
 use rookery_view::scene::WindowSize;
 use rookery_view::scene::layout::{Hit, Point};
 use serde_json::json;
 use tokio::sync::mpsc;
 use winit::application::ApplicationHandler;
-use winit::dpi::{LogicalPosition, LogicalSize, PhysicalPosition};
+use winit::dpi::{LogicalSize, PhysicalPosition};
 use winit::event::{DeviceEvent, DeviceId, ElementState, Ime, MouseScrollDelta, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::keyboard::ModifiersState;
@@ -25,30 +24,16 @@ use winit::platform::startup_notify::{
 };
 use winit::platform::wayland::WindowAttributesExtWayland;
 use winit::platform::x11::WindowAttributesExtX11;
-use winit::window::{CursorIcon, Icon, ImePurpose, UserAttentionType, Window, WindowId};
+use winit::window::{CursorIcon, ImePurpose, UserAttentionType, Window, WindowId};
 
 use crate::canvas::Canvas;
 use crate::picture::Picture;
 use crate::place::{Screen, fit};
+use crate::shown::Shown;
 use crate::{APP_ID, Ended, Event, Order, Place, Press, Slot, Wheel, keys, pointer};
 
 /// The smallest window, in points.
 const LEAST: (f32, f32) = (320.0, 200.0);
-
-/// What the window is drawn with.
-struct Shown {
-    window: Arc<Window>,
-    canvas: Canvas,
-    renderer: Renderer,
-    cache: Cache,
-    picture: Option<Picture>,
-    pointer: CursorIcon,
-    caret: Option<(f32, f32, f32)>,
-    title: String,
-    is_occluded: bool,
-    /// Input methods are on.
-    has_ime: bool,
-}
 
 pub(crate) struct Stage {
     slot: Slot,
@@ -128,7 +113,7 @@ impl Stage {
             .with_inner_size(size)
             .with_min_inner_size(LogicalSize::new(LEAST.0, LEAST.1))
             .with_maximized(place.is_maximized)
-            .with_window_icon(icon());
+            .with_window_icon(crate::icon::of_window());
         attributes = WindowAttributesExtX11::with_name(attributes, APP_ID, APP_ID);
         attributes = WindowAttributesExtWayland::with_name(attributes, APP_ID, APP_ID);
         // What started this waits to hear that it is there.
@@ -154,6 +139,7 @@ impl Stage {
             caret: None,
             title: "Rookery".to_owned(),
             is_occluded: false,
+            is_asked: false,
             has_ime: true,
         });
         self.tell_size();
@@ -204,18 +190,19 @@ impl Stage {
     fn take_picture(&mut self) {
         let newest = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (Some(shown), Some(picture)) = (&mut self.shown, newest) else { return };
-        let n = picture.n;
+        let painted = Event::Painted(picture.n, picture.made);
         shown.picture = Some(picture);
         // Not every window system says that a window was put away; asking costs a question to it, so
         // one that has the keyboard is not asked about.
         if !self.has_focus && !shown.is_occluded && shown.window.is_minimized() == Some(true) {
             shown.is_occluded = true;
             self.tell(Event::Visible(false));
-            return self.tell(Event::Painted(n));
+            return self.tell(painted);
         }
         if shown.is_occluded {
-            self.tell(Event::Painted(n));
+            self.tell(painted);
         } else {
+            shown.is_asked = true;
             shown.window.request_redraw();
         }
         if self.is_inside {
@@ -241,15 +228,21 @@ impl Stage {
         shown.cache = interface.into_cache();
         let ground = rookery_paint::background(&picture.scene);
         let window = Arc::clone(&shown.window);
-        let drawn = shown.canvas.present(&mut shown.renderer, &viewport, ground, || {
+        // What lay over the window may have left anything there.
+        let is_asked = std::mem::take(&mut shown.is_asked);
+        let drawn = shown.canvas.present(&mut shown.renderer, &viewport, ground, !is_asked, || {
             window.pre_present_notify();
         });
         if let Err(error) = drawn {
+            // It counts as one that is not seen.
             tracing::warn!(%error, "a picture was not drawn");
+            return;
         }
         shown.follow(&picture);
-        self.note(&picture);
-        self.tell(Event::Painted(picture.n));
+        if is_asked {
+            self.note(&picture);
+            self.tell(Event::Painted(picture.n, picture.made));
+        }
     }
 
     /// A line for each picture, for tests and measurements.
@@ -322,41 +315,27 @@ impl Stage {
         shown.window.set_minimized(false);
         shown.window.focus_window();
         // Where the system lets no window come forward by itself it is marked at least.
-        shown.window.request_user_attention(Some(UserAttentionType::Informational));
-    }
-}
-
-impl Shown {
-    /// Title and the place of input methods follow the picture.
-    fn follow(&mut self, picture: &Picture) {
-        let title = match picture.scene.title.as_str() {
-            "" => "Rookery",
-            title => title,
-        };
-        if self.title != title {
-            self.window.set_title(title);
-            self.title = title.to_owned();
-        }
-        // On a page keys are no text: an input method would keep them.
-        let takes_text = picture.facts.takes_text;
-        if std::mem::replace(&mut self.has_ime, takes_text) != takes_text {
-            self.window.set_ime_allowed(takes_text);
-            self.caret = None;
-        }
-        let Some(caret) = picture.caret() else { return };
-        let now = (caret.x, caret.y, caret.height);
-        if self.caret.replace(now) != Some(now) {
-            let at = LogicalPosition::new(caret.x, caret.y);
-            let size = LogicalSize::new(caret.width.max(1.0), caret.height);
-            self.window.set_ime_cursor_area(at, size);
+        if !self.has_focus {
+            self.mark(Some(UserAttentionType::Informational));
         }
     }
-}
 
-/// The icon, for window systems that take it from the window.
-fn icon() -> Option<Icon> {
-    const SIDE: u32 = 64;
-    Icon::from_rgba(crate::icon::pixels(SIDE)?, SIDE, SIDE).ok()
+    /// Asks the desktop for another size. What it comes to is told as every change of size is.
+    fn resize(&mut self, size: WindowSize) {
+        let Some(shown) = &self.shown else { return };
+        let size = LogicalSize::new(size.width.max(LEAST.0), size.height.max(LEAST.1));
+        // Some systems answer at once instead of by an event.
+        if shown.window.request_inner_size(size).is_some() {
+            self.tell_size();
+        }
+    }
+
+    /// Marks the window on the taskbar, or takes that back: by itself it stays.
+    fn mark(&self, attention: Option<UserAttentionType>) {
+        if let Some(shown) = &self.shown {
+            shown.window.request_user_attention(attention);
+        }
+    }
 }
 
 impl ApplicationHandler<Order> for Stage {
@@ -373,11 +352,8 @@ impl ApplicationHandler<Order> for Stage {
             }
             Order::Show => self.take_picture(),
             Order::Raise => self.raise(),
-            Order::Bell => {
-                if let Some(shown) = &self.shown {
-                    shown.window.request_user_attention(Some(UserAttentionType::Informational));
-                }
-            }
+            Order::Resize(size) => self.resize(size),
+            Order::Bell => self.mark(Some(UserAttentionType::Informational)),
             Order::End(ended) => {
                 self.ended.get_or_insert(Ok(ended));
                 self.events = None;
@@ -406,9 +382,9 @@ impl ApplicationHandler<Order> for Stage {
             WindowEvent::ScaleFactorChanged { .. } => self.tell_size(),
             WindowEvent::Moved(at) => {
                 let is_free = self.shown.as_ref().is_some_and(|it| !it.window.is_maximized());
-                // What is reported is the inside; what is asked for is the frame.
-                let outer = self.shown.as_ref().and_then(|it| it.window.outer_position().ok());
                 if is_free {
+                    // What is reported is the inside; what is asked for is the frame.
+                    let outer = self.shown.as_ref().and_then(|it| it.window.outer_position().ok());
                     let at = outer.unwrap_or(at);
                     self.place.at = Some((at.x, at.y));
                     let place = self.place;
@@ -425,6 +401,7 @@ impl ApplicationHandler<Order> for Stage {
                 self.has_focus = has;
                 if has {
                     self.uncover();
+                    self.mark(None);
                 } else {
                     self.is_composing = false;
                 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,6 +13,11 @@ use rookery_host::ClipboardTarget;
 use rookery_view::link::{Image, Page, bound};
 
 use super::Controller;
+use crate::Event;
+
+/// For how long typing waits for a clipboard, and how much of it; reading one gives up before.
+const HOLD: Duration = Duration::from_secs(5);
+const MOST_HELD: usize = 1024;
 
 /// Bytes of an image; in base64 three of them become four letters.
 const MOST: u64 = (bound::IMAGE_BYTES / 4 * 3) as u64;
@@ -36,9 +42,10 @@ impl Controller {
         let takes_image = !is_selection && self.writes_message();
         let target =
             if is_selection { ClipboardTarget::Selection } else { ClipboardTarget::System };
-        let job = Box::pin(async move {
+        let ends = texts.clone();
+        let read = async move {
             if let Some(text) = clipboards.read(target).await.filter(|text| !text.is_empty()) {
-                return texts.send(text).await.map_err(|error| error.to_string());
+                return texts.send(Some(text)).await.map_err(|error| error.to_string());
             }
             if !takes_image {
                 return Err("the clipboard has no text".to_owned());
@@ -49,8 +56,38 @@ impl Controller {
             let image = Image { mime: "image/png".to_owned(), data: BASE64_STANDARD.encode(png) };
             let image = Attached { image, name: "pasted image".to_owned() };
             images.send(image).await.map_err(|error| error.to_string())
+        };
+        let job = Box::pin(async move {
+            let done = read.await;
+            // Nothing is held back any more, whatever came of it.
+            let _ = ends.send(None).await;
+            done
         });
+        self.held_until = Some(Instant::now() + HOLD);
         self.driver.calls.job(job, Ask::Quiet);
+    }
+
+    /// The text of a clipboard came. Nothing that was typed before answers a question that it leads to.
+    pub(super) fn pasted(&mut self, text: String) {
+        let was_asked = self.driver.app.question.is_some();
+        self.driver.with(|app, cx| app.paste(cx, text, false));
+        if !was_asked && self.driver.app.question.is_some() {
+            self.held.clear();
+        }
+    }
+
+    /// Whether this waits for a paste before it: what is typed behind one arrives behind it.
+    pub(super) fn holds(&self, event: &Event) -> bool {
+        let is_typed = matches!(event, Event::Key(_) | Event::Commit(_));
+        is_typed && self.held_until.is_some() && self.held.len() < MOST_HELD
+    }
+
+    /// The next of what was typed behind a paste that is done.
+    pub(super) fn next_held(&mut self) -> Option<Event> {
+        if self.held_until.is_some() {
+            return None;
+        }
+        self.held.pop_front()
     }
 
     /// Whether images can go with what is being written.

@@ -15,8 +15,8 @@ impl Controller {
             self.visible(true).await;
         }
         match event {
-            Event::Painted(n) => return self.painted(n).await,
-            Event::Key(press) => self.key(&press).await,
+            Event::Painted(n, made) => return self.painted(n, made).await,
+            Event::Key(press) => return self.key(&press),
             Event::Commit(text) => {
                 self.own.preedit = Preedit::default();
                 self.driver.with(|app, cx| app.commit(cx, text));
@@ -29,6 +29,7 @@ impl Controller {
             Event::Gone => {
                 self.own.hover = None;
                 self.own.drop = None;
+                self.mouse.leave();
                 self.driver.app.point_at_link(None);
             }
             Event::Wheel(wheel) => self.wheel(wheel),
@@ -48,17 +49,22 @@ impl Controller {
         self.driver.is_dirty = true;
     }
 
-    async fn key(&mut self, press: &KeyPress) {
+    fn key(&mut self, press: &KeyPress) {
         // Releases and modifiers by themselves are only for programs that asked for them.
         let is_modifier = matches!(press.key, Key::Special(special) if special.is_modifier());
         if (is_modifier || press.kind == KeyKind::Release) && !self.has_kitty() {
             return;
         }
         if press.kind != KeyKind::Release && (self.scrolls_question(press) || self.pans(press)) {
+            self.driver.is_dirty = true;
             return;
         }
+        self.take_scroll();
         let before = (self.driver.app.pages.card.scroll, self.driver.app.pages.thread.scroll);
-        self.driver.with(|app, cx| app.key(cx, press));
+        // What only went to a program is shown with what comes of it.
+        let was_dirty = self.driver.is_dirty;
+        let shows = self.driver.with(|app, cx| app.shows_key(cx, press));
+        self.driver.is_dirty = was_dirty || shows;
         if before != (self.driver.app.pages.card.scroll, self.driver.app.pages.thread.scroll) {
             self.follow_scroll();
         }
@@ -108,7 +114,7 @@ impl Controller {
 fn shows_life(event: &Event) -> bool {
     matches!(
         event,
-        Event::Painted(_)
+        Event::Painted(..)
             | Event::Key(_)
             | Event::Button(_)
             | Event::Wheel(_)

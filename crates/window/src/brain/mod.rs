@@ -6,8 +6,10 @@ mod input;
 mod mouse;
 mod pictures;
 mod places;
+mod toasts;
 mod view;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,23 +19,22 @@ use rookery_face::pages::attach::Attached;
 use rookery_face::pages::card::CardPage;
 use rookery_face::{Driver, Step};
 use rookery_host::ClipboardTarget;
-use rookery_view::link::{self, Notice, Open, Page, Prefs, PrefsFound, Rights, method};
-use rookery_view::scene::{FontChoice, Toast, WindowSize};
+use rookery_view::link::{self, Open, Page, Prefs, PrefsFound, Rights, method};
+use rookery_view::scene::{FontChoice, Stage, WindowSize};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use self::mouse::Mouse;
 use self::pictures::Shots;
+use self::toasts::ShownToast;
 use crate::compose::{Own, Rows};
 use crate::picture::{Facts, Picture};
 use crate::{Ended, Event, Options, Order, Place, Slot};
 
 /// How long the window waits to be told where it was before.
 const PLACE_WAIT: Duration = Duration::from_millis(300);
-/// How long a message stays at the edge.
-const TOAST: Duration = Duration::from_secs(6);
-/// Messages at the edge that are kept.
-const MOST_TOASTS: usize = 4;
+/// How long the status line stands out when a key was refused.
+const FLASH: Duration = Duration::from_millis(150);
 /// How long a picture may take to be drawn before the window counts as one that cannot be seen: not every
 /// window system says so, but none draws what is hidden. Well below what the daemon waits for.
 const UNSEEN: Duration = Duration::from_secs(5);
@@ -50,10 +51,16 @@ pub(crate) struct Controller {
     rows: Rows,
     mouse: Mouse,
     picture: Option<Picture>,
+    /// Pictures that were made.
+    made: u64,
     slot: Slot,
     orders: Orders,
-    pastes: (mpsc::Sender<String>, mpsc::Receiver<String>),
+    /// Texts of clipboards; none ends a paste.
+    pastes: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
     images: (mpsc::Sender<Attached>, mpsc::Receiver<Attached>),
+    /// What was typed behind a paste that is being read, and until when it is kept.
+    held: VecDeque<Event>,
+    held_until: Option<Instant>,
     /// The cards that it shows, by serial: that of the inbox and that of the thread.
     cards: (Option<u64>, Option<u64>),
     /// Since when a picture is being drawn.
@@ -62,9 +69,10 @@ pub(crate) struct Controller {
     is_unseen: bool,
     /// The window is there.
     is_shown: bool,
-    toasts_until: Option<Instant>,
-    /// Messages at the edge.
+    /// Messages at the edge, and those that wait for room there.
     toasts: Vec<ShownToast>,
+    /// Until when the status line stands out, since a key was refused.
+    flash_until: Option<Instant>,
     place: Place,
     /// The pixels that the daemon knows of.
     told: Option<Option<link::Pixels>>,
@@ -74,14 +82,6 @@ pub(crate) struct Controller {
     resize: Option<link::Resize>,
     /// Pictures that others asked for.
     shots: Shots,
-}
-
-/// A notice that is shown at the edge.
-struct ShownToast {
-    id: u64,
-    toast: Toast,
-    /// What it is about; a click goes there.
-    page: Option<Page>,
 }
 
 impl Controller {
@@ -118,15 +118,18 @@ impl Controller {
             rows: Rows::default(),
             mouse: Mouse::default(),
             picture: None,
+            made: 0,
             slot,
             orders,
             pastes: mpsc::channel(PASTES),
             images: mpsc::channel(PASTES),
+            held: VecDeque::new(),
+            held_until: None,
             cards: (None, None),
             drawing: None,
             is_unseen: false,
             is_shown: false,
-            toasts_until: None,
+            flash_until: None,
             toasts: Vec::new(),
             place: Place::default(),
             told: None,
@@ -154,28 +157,40 @@ impl Controller {
             if let Some(ended) = self.carry_out().await {
                 return ended;
             }
-            let toasts_until = self.toasts_until;
+            let toasts_until = self.toasts_until();
+            let flash_until = self.flash_until;
             let unseen_at = self.drawing.map(|since| since + UNSEEN);
+            let held_until = self.held_until;
+            if let Some(event) = self.next_held() {
+                self.event(event).await;
+                continue;
+            }
             tokio::select! {
                 biased;
                 event = events.recv() => match event {
                     None | Some(Event::Close) => return Ended::Left,
+                    Some(event) if self.holds(&event) => self.held.push_back(event),
                     Some(event) => self.event(event).await,
                 },
                 step = self.driver.next() => match step {
                     Ok(step) => self.step(step).await,
                     Err(why) => return Ended::Refused(why),
                 },
-                Some(text) = self.pastes.1.recv() => {
-                    self.driver.with(|app, cx| app.paste(cx, text, false));
-                }
                 Some(image) = self.images.1.recv() => {
                     self.driver.with(|app, cx| app.attach(cx, image));
                 }
+                Some(text) = self.pastes.1.recv() => match text {
+                    Some(text) => self.pasted(text),
+                    None => self.held_until = None,
+                },
+                () = until(held_until) => self.held_until = None,
                 () = until(toasts_until) => {
-                    self.toasts.clear();
-                    self.show_toasts();
-                    self.toasts_until = None;
+                    self.end_toasts();
+                }
+                () = until(flash_until) => {
+                    self.flash_until = None;
+                    self.own.is_flashing = false;
+                    self.driver.is_dirty = true;
                 }
                 () = until(unseen_at) => {
                     self.visible(false).await;
@@ -196,9 +211,13 @@ impl Controller {
                     self.open_window().await;
                 }
             }
-            Step::Changed { raise, shoot } => {
+            Step::Changed { raise, shoot, resize } => {
                 if raise {
                     (self.orders)(Order::Raise);
+                }
+                if let Some(link::WindowPoints { width, height }) = resize {
+                    let size = WindowSize { width: width as f32, height: height as f32 };
+                    (self.orders)(Order::Resize(size));
                 }
                 let theme = self.driver.face.mirror().scene().theme.as_ref();
                 if let Some(font) = theme.map(|it| &it.font).filter(|font| font.size > 0.0) {
@@ -215,6 +234,7 @@ impl Controller {
             }
             Step::Lost => {
                 self.own.preedit = Default::default();
+                self.held_until = None;
                 self.forget_shots();
             }
             Step::Other => {}
@@ -253,49 +273,6 @@ impl Controller {
         let set = json!({"set": {"window": self.place}});
         let told = self.driver.face.call::<_, serde_json::Value>(method::PREFS, &set);
         let _ = tokio::time::timeout(PLACE_WAIT, told).await;
-    }
-
-    /// A focused window says it at its edge; banners of the desktop are the daemon's.
-    fn notice(&mut self, notice: &Notice) {
-        self.driver.is_dirty = true;
-        let notice = match notice {
-            Notice::New(notice) => notice,
-            Notice::Gone { gone } => {
-                self.toasts.retain(|told| told.id != *gone);
-                return self.show_toasts();
-            }
-        };
-        let line = rookery_face::words::line;
-        if !self.own.has_focus {
-            return;
-        }
-        let mood = match notice.urgency {
-            link::Urgency::High => rookery_view::scene::Mood::Waiting,
-            _ => rookery_view::scene::Mood::Working,
-        };
-        let toast = Toast { title: line(&notice.title), body: line(&notice.body), mood };
-        self.toasts.push(ShownToast { id: notice.id, toast, page: notice.page.clone() });
-        let excess = self.toasts.len().saturating_sub(MOST_TOASTS);
-        self.toasts.drain(..excess);
-        self.show_toasts();
-        self.toasts_until = Some(Instant::now() + TOAST);
-    }
-
-    fn show_toasts(&mut self) {
-        self.own.toasts = self.toasts.iter().map(|told| told.toast.clone()).collect();
-        self.driver.is_dirty = true;
-    }
-
-    /// A message at the edge was clicked: it is read, and what it is about is shown.
-    fn follow_toast(&mut self, index: usize) {
-        // Those that the daemon has for every user come first.
-        let others = self.driver.face.mirror().scene().toasts.iter().flatten().count();
-        let own = index.checked_sub(others).filter(|own| *own < self.toasts.len());
-        let Some(told) = own.map(|own| self.toasts.remove(own)) else { return };
-        self.show_toasts();
-        if let Some(page) = told.page {
-            self.driver.app.go(page);
-        }
     }
 
     /// Makes the next picture, unless one is still being drawn or there is nothing to see.
@@ -342,26 +319,36 @@ impl Controller {
     }
 
     /// A picture is on the screen.
-    async fn painted(&mut self, n: u64) {
+    async fn painted(&mut self, n: u64, made: u64) {
+        self.driver.face.painted_to(n).await;
+        if self.picture.as_ref().is_none_or(|picture| picture.made != made) {
+            // A newer one is being drawn.
+            return;
+        }
         self.drawing = None;
         let now = self.driver.now();
-        if let Some(picture) = &self.picture {
-            let end_is_seen = picture.plan.card_end_is_seen();
-            // A card that came since was not read yet.
+        if let Some(picture) = &self.picture
+            && !picture.scene.toasts.is_empty()
+        {
+            self.time_toasts();
+        }
+        if let Some(picture) = &self.picture
+            && let Some(seen) = picture.plan.card()
+        {
+            // A card that came since was not read yet, nor was one of another page.
             let pages = &mut self.driver.app.pages;
-            if let Some(serial) = self.cards.0 {
-                pages.card.drawn(serial, end_is_seen, now);
-            }
-            if let Some(serial) = self.cards.1 {
-                pages.thread.card.drawn(serial, end_is_seen, now);
+            let (card, serial) = match picture.scene.stage {
+                Stage::Thread(_) => (&mut pages.thread.card, self.cards.1),
+                _ => (&mut pages.card, self.cards.0),
+            };
+            if let Some(serial) = serial {
+                card.drawn(serial, seen.end_is_seen, now);
+                card.bounded(serial, (seen.most / mouse::LINE).ceil() as usize);
             }
         }
         let rows = self.driver.app.drawn.page_rows;
         self.driver.app.pages.review.drawn_with(rows, now);
         self.driver.app.load_more_lines();
-        if n == self.driver.face.mirror().last() {
-            self.driver.face.painted().await;
-        }
     }
 
     /// Does what the state wants done; says how it ended if that is the end.
@@ -371,6 +358,12 @@ impl Controller {
         }
         for effect in self.driver.carry_out().await {
             match effect {
+                // With the keyboard here no mark on the taskbar is seen.
+                Effect::Bell if self.own.has_focus => {
+                    self.own.is_flashing = true;
+                    self.flash_until = Some(Instant::now() + FLASH);
+                    self.driver.is_dirty = true;
+                }
                 Effect::Bell => (self.orders)(Order::Bell),
                 Effect::Copy(copied) => {
                     self.copy(copied, &[ClipboardTarget::System, ClipboardTarget::Selection]);

@@ -1,7 +1,7 @@
 //! The mouse: what the window does by itself (dragging pills, the sidebar's edge and scrollbars), and
 //! the rest, which is the state machine's.
 
-use rookery_face::app::Ask;
+use rookery_face::app::{Ask, Drag as Held};
 use rookery_face::driver::cx;
 use rookery_model::{ProjectId, TerminalId};
 use rookery_term::keys::parse_chord;
@@ -31,7 +31,8 @@ pub(super) struct Mouse {
     /// What it was over last, without the exact place.
     over: Option<Hit>,
     cell: Option<(u16, u16)>,
-    is_down: bool,
+    /// The button that is held.
+    held: Option<MouseButton>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,16 +46,26 @@ enum Drag {
 }
 
 impl Mouse {
+    /// It is over nothing any more.
+    pub(super) fn leave(&mut self) {
+        self.over = None;
+        self.cell = None;
+    }
+
     /// Something is held or dragged.
     pub(super) fn is_busy(&self) -> bool {
-        self.is_down || self.drag.is_some()
+        self.held.is_some() || self.drag.is_some()
     }
 }
 
 impl Controller {
     pub(super) fn button(&mut self, press: Press) {
         let Some(picture) = self.picture.clone() else { return };
-        self.mouse.is_down = press.is_down;
+        if press.is_down {
+            self.mouse.held = Some(press.button);
+        } else if self.mouse.held == Some(press.button) {
+            self.mouse.held = None;
+        }
         self.driver.app.has_super = press.has_super;
         let hit = picture.hit(press.point);
         if press.is_down {
@@ -261,8 +272,13 @@ impl Controller {
                 let most = picture.most(bar);
                 match &picture.scene.stage {
                     Stage::Thread(_) => {
-                        self.driver.app.pages.thread.scroll =
-                            (most * (1.0 - at) / LINE).round() as usize;
+                        let thread = &mut self.driver.app.pages.thread;
+                        thread.follows = false;
+                        thread.scroll = (most * (1.0 - at) / LINE).round() as usize;
+                        if let Some(card) = picture.plan.card() {
+                            let into = (most * at - card.top).clamp(0.0, card.most);
+                            thread.card.scroll = (into / LINE).round() as usize;
+                        }
                     }
                     Stage::Review(_) => {
                         let review = &mut self.driver.app.pages.review;
@@ -285,6 +301,18 @@ impl Controller {
                 let row = (rows.saturating_sub(1) as f32 * at).round() as usize;
                 self.driver.with(|app, cx| app.click_row(cx, row, 1));
             }
+        }
+    }
+
+    /// A thread is scrolled from where it is seen, also where an item that was gone to moved it.
+    pub(super) fn take_scroll(&mut self) {
+        let Some(picture) = &self.picture else { return };
+        if let (Stage::Thread(thread), Some(scroll)) =
+            (&picture.scene.stage, picture.plan.scroll(Bar::Text))
+            && thread.at.is_some()
+        {
+            let below = (scroll.most - scroll.at) / LINE;
+            self.driver.app.pages.thread.scroll = below.round() as usize;
         }
     }
 
@@ -344,11 +372,13 @@ impl Controller {
         self.hover_link(hit, mods, has_super);
         let cell = places::cell(&picture, point);
         let is_news = self.mouse.cell.replace(cell) != Some(cell);
-        let is_outside = self.mouse.is_down;
-        if is_news || is_outside {
+        let held = self.mouse.held;
+        // A selection goes on while the mouse stands still beside its pane.
+        let is_selecting = matches!(self.driver.app.drag, Some(Held::Select(_)));
+        if is_news || is_selecting {
             let press = Press {
-                is_down: self.mouse.is_down,
-                button: MouseButton::None,
+                is_down: held.is_some(),
+                button: held.unwrap_or(MouseButton::None),
                 point,
                 mods,
                 has_super,
@@ -429,6 +459,7 @@ impl Controller {
         let hit = picture.hit(wheel.point);
         let (point, mods) = (wheel.point, wheel.mods);
         let press = Press { is_down: false, button, point, mods, has_super: false };
+        self.take_scroll();
         self.pass(picture, hit, MouseKind::Press, press);
         self.follow_scroll();
     }

@@ -32,10 +32,11 @@ impl Controller {
         let types = self.driver.app.is_typing_into_program(&cx);
         let mut picture = Picture::new(scene, n, input, facts);
         picture.facts.takes_text = types || picture.plan.caret().is_some();
-        match picture.covers_caret() {
-            true => picture.without_toasts(),
-            false => picture,
-        }
+        self.made += 1;
+        picture.made = self.made;
+        let shown = self.driver.face.mirror().scene();
+        let toasts = compose::toasts(shown, &self.own);
+        picture.with_toasts(toasts)
     }
 
     /// A picture is asked for. A hidden window is not told what changes, so it looks first.

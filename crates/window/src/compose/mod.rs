@@ -53,6 +53,8 @@ pub(crate) struct Own {
     pub(crate) preedit: Preedit,
     /// Messages at the edge.
     pub(crate) toasts: Vec<Toast>,
+    /// A key was refused just now.
+    pub(crate) is_flashing: bool,
     /// Whether the window has the keyboard.
     pub(crate) has_focus: bool,
     /// Where the menu was asked for, in points.
@@ -81,11 +83,6 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
     scene.palette = palette(app, shown, own);
     let waiting = shown.status.as_ref().map_or(0, |status| status.waiting);
     scene.inbox = Inbox { count: Some(waiting as usize), ..Inbox::default() };
-    // On a page they would lie over its buttons or its field; there the count says enough.
-    if matches!(scene.stage, Stage::Panes(_) | Stage::Empty(_)) {
-        let told = shown.toasts.iter().flatten().map(toast);
-        scene.toasts = told.chain(own.toasts.iter().cloned()).collect();
-    }
     scene.dialog = dialog(app, shown, own);
     scene.menu = app.menu.as_ref().map(|menu| self::menu(app, menu, own.menu_at));
     scene.lost = app.lost.as_ref().map(|lost| Lost {
@@ -102,6 +99,12 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
     scene.now = cx.wall;
     scene.utc_offset = own.utc_offset;
     scene
+}
+
+/// Messages at the edge: those of the daemon, then the window's own.
+pub(crate) fn toasts(shown: &link::Scene, own: &Own) -> Vec<Toast> {
+    let told = shown.toasts.iter().flatten().map(toast);
+    told.chain(own.toasts.iter().cloned()).collect()
 }
 
 /// Colors of the link as a theme; the usual one before any came.
@@ -344,6 +347,7 @@ fn status(app: &App, cx: &Cx<'_>, own: &Own) -> StatusLine {
         owner: other.map(|owner| line(&owner.name)),
         mode: line(&told.mode),
         rights: app.rights.word().to_owned(),
+        is_flashing: own.is_flashing,
     }
 }
 

@@ -107,10 +107,11 @@ pub(super) fn thread(app: &App, own: &Own) -> Thread {
         has_older: page.has_older(),
         steers: page.steers().map(line).collect(),
         at: page.at,
+        follows: page.follows,
         open: page.unfolded().clone(),
         scroll: points(page.scroll),
         composer: field(own, &page.composer, page.at.is_none()),
-        card: card(&page.card, 0.0, app, own),
+        card: card(&page.card, points(page.card.scroll), app, own),
         images: page.images().map(line).collect(),
         commands: page.fitting_commands().into_iter().map(command).collect(),
         ..Thread::default()

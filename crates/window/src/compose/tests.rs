@@ -104,7 +104,9 @@ fn nothing_is_written_that_a_decision_would_spell() {
     for (text, page) in HOSTILE.iter().flat_map(|text| pages.iter().map(move |page| (text, page))) {
         let fixed = Fixed { scene: everywhere(text, page.clone()), ..Fixed::default() };
         let cx = Cx { picture: &fixed, now: 10, wall: 0 };
-        let scene = Arc::new(scene(&app, &cx, &own, &mut Rows::default()));
+        let mut scene = scene(&app, &cx, &own, &mut Rows::default());
+        scene.toasts = toasts(&fixed.scene, &own);
+        let scene = Arc::new(scene);
         let plan = Plan::of(&scene);
         let written = plan.texts();
         assert!(written.iter().any(|it| it.starts_with("evil")), "{written:?}");

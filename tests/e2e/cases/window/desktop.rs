@@ -7,7 +7,7 @@ use rookery_testkit::{
     Finished, Home, Outer, PATIENCE, TestDaemon, TestPty, rookery_binary, wait_until,
 };
 
-use super::{Display, Window, terminals};
+use super::{Display, Running, Window, terminals};
 
 #[test]
 fn it_has_its_class_and_title_and_a_second_start_raises_it() {
@@ -35,6 +35,34 @@ fn it_has_its_class_and_title_and_a_second_start_raises_it() {
     again.args(["window", "--page", "reviews"]);
     Finished::of(again).success();
     window.wait_page("reviews");
+    // It has the keyboard: nothing on the taskbar is marked any more.
+    wait_until("no mark is left", PATIENCE, || {
+        let hints = display.run("xprop", &["-id", &window.id, "WM_HINTS"]).success();
+        !hints.contains("urgency")
+    });
+}
+
+#[test]
+fn a_window_that_only_looks_is_one_more_and_not_the_one_that_is_raised() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    client.open_sh("echo here; exec cat");
+    let window = Window::open(&daemon, &display);
+    let mut looks = display.command_of(daemon.home(), rookery_binary());
+    looks.args(["window", "--look"]).stderr(std::process::Stdio::null());
+    let _looks = Running(looks.spawn().unwrap());
+    let rights = || -> Vec<String> {
+        let viewers = client.status()["viewers"].clone();
+        let all = viewers.as_array().unwrap().iter();
+        all.map(|viewer| viewer["rights"].as_str().unwrap().to_owned()).collect()
+    };
+    wait_until("both are there", PATIENCE, || rights() == ["full", "look"]);
+    let mut again = display.command_of(daemon.home(), rookery_binary());
+    again.args(["window", "--page", "reviews"]);
+    Finished::of(again).success();
+    window.wait_page("reviews");
+    assert_eq!(rights().len(), 2);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use rookery_testkit::{PATIENCE, TestDaemon, wait_until};
 
 use super::{BYTES, Display, Window, bytes_of, terminals};
+use crate::face::{agent, write_steps};
 
 #[test]
 fn bound_keys_stay_here_and_all_others_reach_the_program() {
@@ -227,4 +228,68 @@ fn panes_projects_and_scrolling_have_their_keys() {
     window.wait("nothing runs there", |seen| seen["terminal"].is_null() && seen["panes"] == 0);
     window.keys(&["alt+1"]);
     window.wait("the first is shown", |seen| seen["panes"] == 2);
+}
+
+#[test]
+fn the_other_keys_of_roost_do_what_they_say() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    // A shell that marks its prompts, with more output than fits between two of them.
+    let id = client.open_sh(
+        "mark() { printf '\\033]133;A\\007$ \\033]133;B\\007%s\\n\\033]133;C\\007' $1; seq 1 60; }
+mark first; mark second; printf '\\033]133;D\\007'; echo over; exec cat",
+    );
+    client.wait_text(id, "over");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    window.clicks(600, 300, "1");
+    wait_until("it is the desk", PATIENCE, || client.status()["viewers"][0]["isDesk"] == true);
+    let tab = id.to_string();
+    let dumped = || daemon.rookery(&["roostctl", "tab", "dump", "--tab", &tab]).success();
+    window.keys(&["ctrl+shift+z"]);
+    wait_until("the last prompt is shown", PATIENCE, || dumped().starts_with("$ second"));
+    window.keys(&["ctrl+shift+z"]);
+    wait_until("the first prompt is shown", PATIENCE, || dumped().starts_with("$ first"));
+    window.keys(&["ctrl+shift+x"]);
+    wait_until("the next one is shown", PATIENCE, || dumped().starts_with("$ second"));
+    window.keys(&["shift+End"]);
+
+    let rows = || client.terminal(id)["size"]["rows"].as_u64().unwrap();
+    let before = rows();
+    window.keys(&["alt+minus"]);
+    wait_until("letters are smaller", PATIENCE, || rows() > before);
+    window.keys(&["alt+0"]);
+    wait_until("letters are as they were", PATIENCE, || rows() == before);
+
+    // What is to be seen elsewhere, and who waits.
+    let loud = client.open_sh("echo go; read x; printf '\\033]9;done\\007'; exec cat");
+    client.wait_text(loud, "go");
+    client.call("rookery/terminals/activate", serde_json::json!({ "terminal": id }));
+    window.wait("the first is shown", |seen| seen["terminal"] == id);
+    client.write(loud, "\r");
+    window.wait("it is said", |seen| seen["places"]["Toast(0)"].is_array());
+    window.keys(&["alt+shift+u"]);
+    window.wait("who said it is shown", |seen| seen["terminal"] == loud);
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    roder.turn(&thread, &write_steps("x", "x\n"));
+    window.wait("one waits", |seen| seen["waiting"] == 1);
+    window.keys(&["alt+shift+j"]);
+    window.wait("it is gone to", |seen| seen["page"] != "workspace");
+    window.keys(&["alt+1"]);
+    window.wait_page("workspace");
+
+    // A project of its own, which is asked about before it is closed with several tabs.
+    let projects = || {
+        let list = client.call("rookery/projects/list", serde_json::json!({}));
+        list["projects"].as_array().unwrap().len()
+    };
+    let many = projects();
+    window.keys(&["alt+n"]);
+    wait_until("a project is there", PATIENCE, || projects() == many + 1);
+    window.wait("its shell is shown", |seen| {
+        seen["terminal"].as_u64().is_some_and(|shown| shown != id && shown != loud)
+    });
+    window.keys(&["alt+shift+w"]);
+    wait_until("it is closed", PATIENCE, || projects() == many);
 }

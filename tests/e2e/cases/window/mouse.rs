@@ -159,6 +159,33 @@ fn programs_get_the_wheel_and_the_mouse_and_shift_keeps_it() {
 }
 
 #[test]
+fn programs_get_drags_also_beside_their_pane() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let mouse = r"stty raw -echo; printf '\033[?1002;1006hwords\r\n'; exec cat -v";
+    let id = client.open_sh(mouse);
+    client.wait_text(id, "words");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    let told = || client.screen(id).split_whitespace().skip(1).collect::<String>();
+    window.drags(cell(4, 2), cell(8, 2));
+    wait_until("the drag arrives", PATIENCE, || told().contains("[<0;9;3m"));
+    let all = told();
+    assert!(all.starts_with("^[[<0;5;3M"), "{all}");
+    assert!(all.contains("[<32;9;3M"), "{all}");
+    // It ends above the pane, over the strip.
+    let (x, y) = cell(3, 1);
+    window.moves(x, y);
+    window.xdotool(&["mousedown", "1"]);
+    window.moves(x, STRIP);
+    wait_until("it is at the edge", PATIENCE, || told().contains("[<32;4;1M"));
+    window.xdotool(&["mouseup", "1"]);
+    wait_until("the button is let go there", PATIENCE, || told().contains("[<0;4;1m"));
+    assert!(terminals(&client).contains(&id));
+}
+
+#[test]
 fn a_link_is_opened_with_its_modifier() {
     // The window manager of these tests keeps clicks with Alt for itself.
     let home = Home::new();
@@ -174,8 +201,12 @@ fn a_link_is_opened_with_its_modifier() {
     let opened = daemon.home().join("opened");
     fs::write(&program, format!("#!/bin/sh\necho \"$1\" >> {}\n", opened.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let id = client.open_sh("printf 'see https://example.org/page.\\n'; exec cat");
-    client.wait_text(id, "see");
+    let id = client.open_sh(
+        "printf 'see https://example.org/page.\\n'
+printf '\\033]8;;javascript:alert(1)\\033\\\\a harmless word\\033]8;;\\033\\\\\\n'
+printf '\\033]8;;file:///etc/passwd\\033\\\\another of them\\033]8;;\\033\\\\\\n'; exec cat",
+    );
+    client.wait_text(id, "another");
     let window = Window::open(&daemon, &display);
     window.wait("the terminal is shown", |seen| seen["terminal"] == id);
     let (x, y) = cell(10, 0);
@@ -185,9 +216,22 @@ fn a_link_is_opened_with_its_modifier() {
     window.xdotool(&["click", "1"]);
     window.xdotool(&["keyup", "ctrl"]);
     window.wait("it is plain text again", |seen| seen["over_link"] == false);
-    wait_until("the address was opened", PATIENCE, || {
-        fs::read_to_string(&opened).is_ok_and(|text| text == "https://example.org/page\n")
-    });
+    let opens = || fs::read_to_string(&opened).unwrap_or_default();
+    wait_until("the address was opened", PATIENCE, || opens() == "https://example.org/page\n");
+    // What acts, or is a file, is asked about with all of its address; no is nothing.
+    for row in [1, 2] {
+        let (x, y) = cell(4, row);
+        window.moves(x, y);
+        window.xdotool(&["keydown", "ctrl"]);
+        window.wait("it is shown to be a link", |seen| seen["over_link"] == true);
+        window.xdotool(&["click", "1"]);
+        window.xdotool(&["keyup", "ctrl"]);
+        window.wait_over(Some("dialog"));
+        window.keys(&["Escape"]);
+        window.wait_over(None);
+    }
+    assert_eq!(opens(), "https://example.org/page\n");
+    assert!(!client.screen(id).contains("passwd"));
 }
 
 #[test]

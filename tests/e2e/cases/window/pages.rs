@@ -18,10 +18,15 @@ fn requests(client: &Caller) -> Vec<Value> {
 
 /// A home in which cards take keys at once.
 fn without_guard() -> Home {
+    guarded(0)
+}
+
+/// A home in which cards take keys after so many milliseconds.
+fn guarded(ms: u32) -> Home {
     let home = Home::new();
     let dir = home.join("config/roost");
     fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("config.conf"), "answer-guard-ms = 0\n").unwrap();
+    fs::write(dir.join("config.conf"), format!("answer-guard-ms = {ms}\n")).unwrap();
     home
 }
 
@@ -57,6 +62,21 @@ fn requests_are_decided_in_the_inbox() {
     wait_until("it is denied", PATIENCE, || requests(&client).is_empty());
     roder.until_over(&turn);
     assert!(!dir.join("no").exists());
+}
+
+#[test]
+fn a_key_within_the_guard_decides_nothing() {
+    let daemon = TestDaemon::start_in(guarded(3000));
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let turn = roder.turn(&thread, &write_steps("made", "x\n"));
+    let window = Window::open_with(&daemon, &display, &["--page", "inbox"], &[]);
+    window.wait("its card is there", |seen| seen["places"]["Button(Approve)"].is_array());
+    window.keys(&["a"]);
+    window.wait("it says so", |seen| seen["message"] == "read it first");
+    assert!(!dir.join("made").exists());
+    window.press_until("a", || dir.join("made").exists());
+    roder.until_over(&turn);
 }
 
 #[test]
@@ -238,6 +258,71 @@ fn buttons_of_a_request_in_a_thread_decide_that_request_and_type_nothing() {
         dir.join("yes").exists()
     });
     roder.until_over(&turn);
+}
+
+#[test]
+fn a_long_request_in_a_thread_is_read_to_its_end_before_it_is_approved() {
+    let daemon = TestDaemon::start_in(without_guard());
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let content: String = (0..400).map(|line| format!("line {line}\n")).collect();
+    let turn = roder.turn(&thread, &write_steps("long", &content));
+    let window = Window::open_with(&daemon, &display, &["--page", "threads"], &[]);
+    window.wait("one waits", |seen| seen["waiting"] == 1);
+    open_thread(&window);
+    window.wait("the request is there", |seen| named(seen, "ItemButton(", "Approve)").is_some());
+    window.keys(&["Tab"]);
+    // Its card begins at the top, so its buttons are there and its end is not.
+    let says = |text: &str| window.trace.last().is_some_and(|seen| seen["message"] == text);
+    window.press_until("a", || says("a again approves"));
+    assert!(!dir.join("long").exists());
+    window.press_until("a", || dir.join("long").exists());
+    roder.until_over(&turn);
+    assert_eq!(fs::read_to_string(dir.join("long")).unwrap(), content);
+}
+
+#[test]
+fn what_asks_is_said_at_the_edge_of_pages_too() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let (mut roder, thread, dir) = agent(&daemon, "work");
+    let window = Window::open_with(&daemon, &display, &["--page", "threads"], &[]);
+    window.wait_page("threads");
+    roder.turn(&thread, &write_steps("made", "x\n"));
+    let seen = window.wait("it is said", |seen| seen["places"]["Toast(0)"].is_array());
+    // It lies over nothing that is pressed.
+    let at = |name: &str, index: usize| seen["places"][name][index].as_f64().unwrap();
+    let toast = (at("Toast(0)", 0), at("Toast(0)", 1));
+    for name in seen["places"].as_object().unwrap().keys() {
+        let apart = (at(name, 0) - toast.0).abs() > 150.0 || (at(name, 1) - toast.1).abs() > 28.0;
+        assert!(apart || !name.starts_with("Button("), "{name} is below {toast:?}");
+    }
+    window.clicks_place("Toast(0)");
+    window.wait("its card is shown", |seen| {
+        seen["page"] == "inbox" && seen["places"]["Button(Approve)"].is_array()
+    });
+    assert!(!dir.join("made").exists());
+}
+
+#[test]
+fn what_asks_is_said_beside_a_cursor_in_the_last_row() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh("echo go; read x; printf '\\033[999;1Hprompt> '; exec cat");
+    client.wait_text(id, "go");
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    // Only now it is as high as the window has room for.
+    let rows = || client.terminal(id)["size"]["rows"].as_u64().unwrap();
+    wait_until("it has the window's size", PATIENCE, || rows() > 30);
+    client.write(id, "\r");
+    client.wait_text(id, "prompt");
+    roder.turn(&thread, &write_steps("made", "x\n"));
+    let seen = window.wait("it is said", |seen| seen["places"]["Toast(0)"].is_array());
+    let y = seen["places"]["Toast(0)"][1].as_f64().unwrap();
+    assert!(y < 600.0, "it is not over what is typed: {y}");
 }
 
 #[test]

@@ -4,6 +4,11 @@ use std::{fs, io::BufReader, process::Stdio};
 
 use rookery_testkit::{PATIENCE, TestDaemon, eventually, wait_until};
 use serde_json::json;
+use x11rb::{
+    COPY_FROM_PARENT,
+    connection::Connection as _,
+    protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass},
+};
 
 use super::{Display, Window};
 use crate::{
@@ -136,6 +141,45 @@ printf '\033[0mblock\n'; exec cat",
         // No gap, no blurred edge, and every cell as wide as the next.
         (found.len() == width * height && width % 10 == 0 && height % 5 == 0).then_some(())
     });
+}
+
+#[test]
+fn what_was_covered_is_shown_again() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let id = client.open_sh(SIGHTS);
+    client.wait_text(id, "sights");
+    let window = Window::open(&daemon, &display);
+    window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+    window.xdotool(&["mousemove", "2590", "1590"]);
+    // Another window over it that takes no keyboard, as menus of other programs.
+    let (x, screen) = x11rb::connect(Some(&display.name)).unwrap();
+    let root = x.setup().roots[screen].root;
+    let place = window.xdotool(&["getwindowgeometry", "--shell", &window.id]);
+    let corner = |name: &str| -> i16 {
+        let line = place.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap().parse().unwrap()
+    };
+    let (left, top) = (corner("X="), corner("Y="));
+    let before = agree(&window, &daemon, "the workspace");
+    let other = x.generate_id().unwrap();
+    let aux = CreateWindowAux::new().override_redirect(1).background_pixel(0x00c8_0a64);
+    let (depth, class) = (COPY_FROM_PARENT as u8, WindowClass::INPUT_OUTPUT);
+    x.create_window(depth, other, root, left + 240, top + 40, 300, 200, 0, class, 0, &aux)
+        .unwrap()
+        .check()
+        .unwrap();
+    x.map_window(other).unwrap().check().unwrap();
+    let ink = [0xc8, 0x0a, 0x64];
+    let covered = || {
+        let output = display.command("xwd").args(["-silent", "-root"]).output().unwrap();
+        Pixels::of_xwd(&output.stdout).rgb.iter().filter(|it| **it == ink).count()
+    };
+    wait_until("it is covered", PATIENCE, || covered() >= 60_000);
+    x.unmap_window(other).unwrap().check().unwrap();
+    wait_until("nothing is left of it", PATIENCE, || covered() == 0);
+    assert!(agree(&window, &daemon, "what was covered") == before);
 }
 
 /// Waits until the daemon's picture is what the window shows; gives it.
