@@ -52,7 +52,7 @@ Exec={program} window --new
 
 [Desktop Action inbox]
 Name=Inbox
-Exec={program} window --new --page inbox
+Exec={program} window --page inbox
 "
     )
 }
@@ -170,6 +170,8 @@ mod tests {
         let entry = entry("/usr/bin/rookery");
         assert!(entry.contains("\nStartupWMClass=rookery\n"));
         assert!(entry.contains("\nExec=/usr/bin/rookery window\n"));
+        // One that is open shows it.
+        assert!(entry.contains("\nExec=/usr/bin/rookery window --page inbox\n"));
         let [(desktop, _), _, (metadata, text)] = files("x", "2026-11-19");
         assert_eq!(desktop, Path::new("applications/rookery.desktop"));
         assert_eq!(metadata, Path::new("metainfo/local.rookery.Rookery.metainfo.xml"));

@@ -139,6 +139,9 @@ fn open(args: &args::Window, display: Display) -> Outcome<Result<ExitCode, Windo
     if is_raised {
         return Ok(Ok(ExitCode::SUCCESS));
     }
+    if let Some(backend) = tui::variable("ICED_BACKEND").filter(|it| it != "tiny-skia") {
+        output::note(format!("ICED_BACKEND={backend} is not used: the window draws in software"));
+    }
     let trace = args.trace.as_deref().map(create).transpose()?;
     match rookery_window::run(Options {
         x11: display == Display::X11,
@@ -154,7 +157,8 @@ fn open(args: &args::Window, display: Display) -> Outcome<Result<ExitCode, Windo
 async fn prepare(homes: &Homes, args: &args::Window) -> Outcome<bool> {
     let (client, _) = daemon_process::ensure(homes).await?;
     link::bring_here(homes).await?;
-    if args.new {
+    // One that can only look, or writes what it draws, is not the one that is there.
+    if args.new || args.look || args.trace.is_some() {
         return Ok(false);
     }
     let page = args.page.map(|page| tui::page(page).word().to_owned());

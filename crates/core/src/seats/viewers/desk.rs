@@ -54,6 +54,7 @@ impl Seats {
                     draws: new.draws,
                     page: new.page.unwrap_or_default(),
                     at,
+                    is_placed: false,
                     tab_history: TabHistory::default(),
                     zoomed: None,
                     has_keyboard: false,
@@ -181,6 +182,7 @@ impl Seats {
                 if let Some(viewer) = tx.world.viewers.get_mut(&id) {
                     viewer.tab_history.left(viewer.at.terminal, Some(terminal));
                     viewer.at = Active { project: Some(project), terminal: Some(terminal) };
+                    viewer.is_placed = false;
                     viewer.page = Page::Workspace;
                 }
                 tx.see_shown(id)
@@ -314,11 +316,12 @@ impl Seats {
         self.core.inner.seats.raises.subscribe()
     }
 
-    /// Whether a viewer is the newest window, or the newest of all where there is none.
+    /// Whether a viewer is the newest window, of those in which everything can be done if there is one.
     pub fn is_newest_window(&self, id: ViewerId) -> bool {
         let world = self.core.look();
-        let mut windows = world.viewers.values().filter(|viewer| viewer.face == Face::Window);
-        windows.next_back().is_some_and(|viewer| viewer.id == id)
+        let windows = world.viewers.values().filter(|viewer| viewer.face == Face::Window);
+        let newest = windows.max_by_key(|viewer| (viewer.rights, viewer.id));
+        newest.is_some_and(|viewer| viewer.id == id)
     }
 
     /// The viewer whose state this is about; none is the imagined window.
@@ -340,7 +343,10 @@ impl Tx<'_> {
             (last.at, last.tab_history) = (active, tab_history);
         }
         let place = world.standing_of(Some(id));
-        let tab_history = world.viewers.get(&id).map(|viewer| viewer.tab_history.clone());
+        let tab_history = world.viewers.get_mut(&id).map(|viewer| {
+            viewer.is_placed = false;
+            viewer.tab_history.clone()
+        });
         world.desk = Some(id);
         if place != active && place.project.is_some() {
             self.select(place);
@@ -368,6 +374,7 @@ impl Tx<'_> {
             places.filter(|(_, was, is)| is.terminal.is_some() && is != was).collect();
         for (id, _, place) in moved {
             if let Some(viewer) = world.viewers.get_mut(&id) {
+                viewer.is_placed |= viewer.at.terminal.is_none();
                 viewer.at = place;
             }
         }

@@ -39,14 +39,17 @@ pub(crate) async fn status(cx: Cx, _params: GetStatus) -> Result<Status, Error> 
     })
 }
 
-/// Asks the newest window to come to the front, and to show a page.
+/// Asks the newest window to come to the front, and to show a page. One that can only look is none for
+/// who wants to work.
 pub(crate) async fn raise(cx: Cx, params: RaiseWindow) -> Result<Raised, Error> {
-    use rookery_core::Face;
+    use rookery_core::{Face, ViewerRights};
     let page = params.page.as_deref().map(page).transpose()?;
     let seats = cx.core.seats();
     let (viewers, _) = seats.viewers();
     let is_window = |viewer: &&rookery_core::Viewer| {
-        viewer.face == Face::Window && seats.is_newest_window(viewer.id)
+        viewer.face == Face::Window
+            && viewer.rights == ViewerRights::Full
+            && seats.is_newest_window(viewer.id)
     };
     let Some(window) = viewers.iter().find(is_window) else {
         return Ok(Raised { raised: false });
