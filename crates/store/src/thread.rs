@@ -82,12 +82,13 @@ fn read_change(row: &Row<'_>) -> Result<ChangeRecord, String> {
 pub(crate) fn read_request(row: &Row<'_>) -> Result<Request, String> {
     let request = decode(row, 4, encode::request_from_json)?;
     same_id(row, 0, "id", request.id)?;
-    match (request.thread(), request.turn()) {
-        (Some(thread), Some(turn)) => {
-            same_id(row, 1, "thread", thread)?;
-            same_id(row, 2, "turn", turn)?;
-        }
-        _ => none_there(row, 1, "thread")?,
+    match request.thread() {
+        Some(thread) => same_id(row, 1, "thread", thread)?,
+        None => none_there(row, 1, "thread")?,
+    }
+    match request.turn() {
+        Some(turn) => same_id(row, 2, "turn", turn)?,
+        None => none_there(row, 2, "turn")?,
     }
     same_flag(row, 3, "is_pending", is_pending(&request))?;
     Ok(request)

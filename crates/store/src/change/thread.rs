@@ -95,6 +95,9 @@ pub(super) fn put_thread(connection: &Connection, thread: &Thread) -> rusqlite::
 }
 
 pub(super) fn delete_thread(connection: &Connection, id: ThreadId) -> rusqlite::Result<()> {
+    // Those of a turn go with the thread.
+    let asked = "DELETE FROM requests WHERE thread = ?1 AND turn IS NULL";
+    run(connection, asked, params![id.key()])?;
     run(connection, "DELETE FROM threads WHERE id = ?1", params![id.key()])
 }
 

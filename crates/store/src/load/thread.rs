@@ -73,7 +73,7 @@ const TABLES: [Table; 6] = [
 ];
 
 /// Threads that turns, and turns that items and requests belong to, though they do not exist.
-const ORPHANS: [(&str, &str); 6] = [
+const ORPHANS: [(&str, &str); 7] = [
     (
         "SELECT DISTINCT thread, NULL FROM turns
          WHERE NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = turns.thread)",
@@ -103,8 +103,15 @@ const ORPHANS: [(&str, &str); 6] = [
         "its turn is missing",
     ),
     (
+        // What a client asks in a thread has no turn.
+        "SELECT DISTINCT thread, NULL FROM requests
+         WHERE thread IS NOT NULL AND turn IS NULL
+            AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = requests.thread)",
+        "its thread is missing",
+    ),
+    (
         "SELECT thread, turn FROM (SELECT DISTINCT thread, turn FROM requests) AS used
-         WHERE thread IS NOT NULL AND NOT EXISTS (
+         WHERE turn IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM turns WHERE turns.thread = used.thread AND turns.id = used.turn)",
         "its turn is missing",
     ),
@@ -149,12 +156,16 @@ fn requests(
 ) -> rusqlite::Result<Vec<Request>> {
     let (requests, lost) = readable(
         transaction,
-        "SELECT id, thread, turn, is_pending, body, thread IS NULL OR EXISTS (
-            SELECT 1 FROM turns WHERE turns.thread = requests.thread AND turns.id = requests.turn)
+        "SELECT id, thread, turn, is_pending, body, thread IS NULL OR CASE
+            WHEN turn IS NULL THEN EXISTS (
+                SELECT 1 FROM threads WHERE threads.id = requests.thread)
+            ELSE EXISTS (
+                SELECT 1 FROM turns WHERE turns.thread = requests.thread AND turns.id = requests.turn)
+            END
          FROM requests WHERE is_pending = 1 ORDER BY id",
         |row| match row.get(5) {
             Ok(true) => read_request(row),
-            _ => Err("its turn is missing".to_owned()),
+            _ => Err("its thread or turn is missing".to_owned()),
         },
         |row| Ok((row.get(0)?, Value::Null)),
     )?;

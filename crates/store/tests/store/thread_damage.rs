@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rookery_model::{Thread, TurnStatus};
-use rookery_store::{Loaded, Store, StoreError};
+use rookery_model::{Asker, Request, Thread, TurnStatus};
+use rookery_store::{Change, Loaded, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -151,6 +151,33 @@ fn a_bad_request_that_waits_goes_alone() {
         assert_eq!(store.request(request_id(number)).unwrap(), None);
         assert_eq!(names(&aside(dir.path())), ["requests 0"]);
     }
+}
+
+#[test]
+fn what_a_client_asks_in_a_thread_has_no_turn_and_costs_nothing() {
+    let dir = scratch();
+    three(dir.path());
+    let by_client = |request: Request| {
+        let asker = Asker::Caller(thread_id(2));
+        Request { asker, ..request }
+    };
+    let (pending, over) = (by_client(request(90, 2, 20)), by_client(settled(91, 2, 20)));
+    let (store, before) = Store::open(dir.path()).unwrap();
+    let contents = store.thread_contents(thread_id(2)).unwrap();
+    let saved = [&pending, &over].map(|one| Change::RequestUpserted(Box::new(one.clone())));
+    store.commit(changes(saved.to_vec())).wait_blocking().unwrap();
+    store.close().unwrap();
+    let (store, loaded) = Store::open(dir.path()).unwrap();
+    assert_eq!((&loaded.damage, &loaded.threads), (&None, &before.threads));
+    assert!(loaded.requests.contains(&pending));
+    assert_eq!(store.request(over.id).unwrap(), Some(over.clone()));
+    assert_eq!(store.thread_contents(thread_id(2)).unwrap(), contents);
+    // They go with the thread.
+    store.commit(changes(vec![Change::ThreadDeleted(thread_id(2))])).wait_blocking().unwrap();
+    assert_eq!([pending.id, over.id].map(|id| store.request(id).unwrap()), [None, None]);
+    store.close().unwrap();
+    let (_store, loaded) = Store::open(dir.path()).unwrap();
+    assert_eq!((loaded.damage, loaded.threads.len()), (None, 2));
 }
 
 #[test]
