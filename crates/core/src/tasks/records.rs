@@ -148,16 +148,53 @@ impl Queue for Tasks {
     }
 
     async fn nak(&self, message: Message, after: Duration) -> Result<()> {
+        if after.is_zero() {
+            // Now, so that none that came later is put before it.
+            self.put_back(message);
+            return Ok(());
+        }
         let core = self.core.detached();
         let again = async move {
             tokio::select! {
                 () = tokio::time::sleep(after) => {}
                 () = core.stopping() => return,
             }
-            core.inner.tasks.state.lock().waiting.push_back(message);
-            core.tasks().hand_out();
+            core.tasks().put_back(message);
         };
         self.core.inner.runtime.spawn(again);
         Ok(())
+    }
+}
+
+impl Tasks {
+    fn put_back(&self, message: Message) {
+        self.core.inner.tasks.state.lock().put_back(message);
+        self.hand_out();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::core_in;
+
+    #[tokio::test]
+    async fn what_was_only_prepared_keeps_its_place() {
+        let home = tempfile::tempdir().unwrap();
+        let core = core_in(home.path()).await;
+        let tasks = core.tasks();
+        let message = |number: u64| Message { number, task: TaskId::new(number.into()) };
+        {
+            let mut state = core.inner.tasks.state.lock();
+            // As at the start, before anything is handed out.
+            state.is_open = false;
+            state.waiting = [3, 7].map(message).into();
+        }
+        for number in [2, 5, 1] {
+            tasks.nak(message(number), Duration::ZERO).await.unwrap();
+        }
+        let state = core.inner.tasks.state.lock();
+        let waiting: Vec<u64> = state.waiting.iter().map(|one| one.number).collect();
+        assert_eq!(waiting, [1, 2, 3, 5, 7]);
     }
 }

@@ -68,6 +68,12 @@ impl Room {
 }
 
 impl State {
+    /// Has a message wait again, before all that came after it.
+    pub(super) fn put_back(&mut self, message: Message) {
+        let place = self.waiting.partition_point(|other| other.number < message.number);
+        self.waiting.insert(place, message);
+    }
+
     /// Takes a place for the oldest message that waits.
     pub(super) fn take(&mut self, limit: usize) -> Option<Message> {
         if !self.is_open || self.taken >= limit {
