@@ -37,6 +37,8 @@ pub enum ValueKey {
     Runners,
     /// What the user said to a running turn and no item holds yet.
     Steers(TurnId),
+    /// Threads that are made for teams whose files do not name them yet.
+    TeamsInMaking,
     /// How the server for browsers was turned on, if it is on.
     Web,
     /// Sets of directories that threads work in.
@@ -62,6 +64,7 @@ impl fmt::Display for ValueKey {
             ValueKey::Queued(thread) => write!(f, "queued/{thread}"),
             ValueKey::Runners => f.write_str("runners"),
             ValueKey::Steers(turn) => write!(f, "steers/{turn}"),
+            ValueKey::TeamsInMaking => f.write_str("teams_in_making"),
             ValueKey::Web => f.write_str("web"),
             ValueKey::Workspaces => f.write_str("workspaces"),
         }

@@ -1,10 +1,13 @@
 //! Teams outlive the daemon: what was promised is on disk, what was not taken up is said again, and what was
 //! delivered is not lost.
 
+use std::collections::BTreeSet;
 use std::fs;
 
-use rookery_testkit::{PATIENCE, TestDaemon, eventually};
+use rookery_testkit::{PATIENCE, Random, TestDaemon, eventually};
 use serde_json::{Value, json};
+
+use crate::roder_link::{Peer, script};
 
 const HANG: &str = r#"MOCK_SCRIPT:[{"hang": true}]"#;
 
@@ -172,4 +175,38 @@ fn an_answer_for_the_lead_survives_kill_9_and_comes_with_its_next_turn() {
         (answer(&daemon)["delivered"] == true).then_some(())
     });
     assert_eq!(said(&daemon, lead), ["what is new?", "[Answer of teammate one]\nit is red"]);
+}
+
+#[test]
+fn a_kill_in_the_middle_of_a_start_leaves_no_thread_without_a_team() {
+    let seed = Random::seed("ROOKERY_TEAM_CRASH_SEED");
+    eprintln!("teams: ROOKERY_TEAM_CRASH_SEED={seed}");
+    let mut random = Random::new(seed);
+    let mut daemon = TestDaemon::start();
+    // Its words are the clock.
+    let ticks = script(&json!([{ "text": "tick ".repeat(200), "chunks": 200, "delayMs": 1 }]));
+    let ticker = Peer::to(&daemon).thread(daemon.home().path());
+    for _ in 0..12 {
+        let mut peer = Peer::to(&daemon);
+        peer.turn(&ticker, &ticks);
+        peer.wait_told("item/agentMessage/delta");
+        let names = ["one", "two", "three", "four"].map(|name| json!({ "name": name }));
+        peer.post("team/start", json!({ "members": names }));
+        for _ in 0..random.below(8) {
+            peer.wait_told("item/agentMessage/delta");
+        }
+        daemon.kill9();
+        daemon.restart();
+        let mut peer = Peer::to(&daemon);
+        let threads = peer.call("thread/list", json!({ "limit": 200 }))["data"].take();
+        let teams = peer.call("team/list", json!({}))["data"].take();
+        let ids = |all: &Value, name: &str| -> BTreeSet<String> {
+            let all = all.as_array().unwrap().iter();
+            all.map(|one| one[name].as_str().unwrap().to_owned()).collect()
+        };
+        let teams = teams.as_array().unwrap().iter();
+        let members = teams.flat_map(|team| ids(&team["members"], "threadId"));
+        let expected: BTreeSet<String> = members.chain([ticker.clone()]).collect();
+        assert_eq!(ids(&threads, "id"), expected);
+    }
 }

@@ -7,6 +7,7 @@
 mod follow;
 mod live;
 mod mail;
+mod making;
 mod restore;
 mod start;
 
@@ -24,6 +25,7 @@ use rookery_teams::{Change, DisplayMode, Member, MemberId, Team};
 use self::live::{LiveTeam, State};
 pub(crate) use self::mail::LeadMessages;
 pub use self::mail::NewMessage;
+use self::making::Making;
 use crate::log::NoticeBody;
 use crate::rooms::Teams;
 
@@ -76,6 +78,8 @@ pub(crate) struct Room {
     live_teams: Mutex<HashMap<TeamId, Arc<LiveTeam>>>,
     /// The teams of each thread that is a member: every word of every thread is looked up here.
     by_thread: Mutex<HashMap<ThreadId, Vec<Arc<LiveTeam>>>>,
+    /// Threads that no file of a team names yet.
+    making: Mutex<Vec<Making>>,
     is_following: AtomicBool,
 }
 
@@ -85,6 +89,7 @@ impl Room {
             dir,
             live_teams: Mutex::default(),
             by_thread: Mutex::default(),
+            making: Mutex::default(),
             is_following: AtomicBool::new(false),
         }
     }

@@ -23,11 +23,14 @@ impl Teams {
     pub(crate) async fn restore(&self) -> Result<()> {
         let Some(dir) = self.room().dir.clone() else { return Ok(()) };
         let read = blocking(move || read_all(&dir)).await?;
-        for (path, reason) in read.damaged {
+        for (path, reason) in &read.damaged {
             let message = format!("the team in {} cannot be read: {reason}", path.display());
             tracing::warn!("{message}");
             self.core.log().warn(None, message);
         }
+        let damaged: Vec<&PathBuf> = read.damaged.iter().map(|(path, _)| path).collect();
+        self.take_back_half_made(&read.teams, |path| damaged.iter().any(|it| it.as_path() == path))
+            .await;
         if read.teams.is_empty() {
             return Ok(());
         }

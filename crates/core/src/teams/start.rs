@@ -4,6 +4,7 @@ use rookery_model::{Choice, Error, Mode, Result, TeamId, ThreadId};
 use rookery_teams::{Change, DisplayMode, Member, MemberId, MemberStatus, Role, Team};
 
 use super::live::LiveTeam;
+use super::making::Making;
 use super::{NewMember, NewTeam, Starter, agent_path, lead};
 use crate::clock;
 use crate::rooms::Teams;
@@ -30,19 +31,22 @@ impl Teams {
         let known = new.lead.map(|id| self.lead_thread(id)).transpose()?;
         self.check_choices(&new, known.as_ref()).await?;
         self.follow_threads();
-        let mut made = Vec::new();
-        let built = self.build(&new, known, &mut made).await;
+        let count = new.members.len() + usize::from(known.is_none());
+        let making = Making {
+            team: TeamId::new(uuid::Uuid::new_v4().as_u128()),
+            threads: std::iter::repeat_with(new_thread_id).take(count).collect(),
+        };
+        self.note_making(&making)?;
+        let built = self.build(&new, known, &making).await;
         let kept = match built {
             Ok(team) => self.keep(team).await,
             Err(error) => Err(error),
         };
-        let team = match kept {
-            Ok(team) => team,
-            Err(error) => {
-                self.take_back(made).await;
-                return Err(error);
-            }
-        };
+        if kept.is_err() {
+            self.take_back(making.threads.clone()).await;
+        }
+        self.forget_making(&making);
+        let team = kept?;
         let shown =
             (team.display != DisplayMode::Auto).then_some(Change::Display(team.id, team.display));
         let joined =
@@ -62,22 +66,23 @@ impl Teams {
         Ok(())
     }
 
-    /// Makes the threads of a team; those that were made are noted as they are.
+    /// Makes the threads of a team, under the ids that were noted for them.
     async fn build(
         &self,
         new: &NewTeam,
         known: Option<ThreadView>,
-        made: &mut Vec<ThreadId>,
+        making: &Making,
     ) -> Result<Team> {
+        let mut ids = making.threads.iter().copied();
         let lead_thread = match known {
             Some(seen) => seen,
             None => {
                 let agents = self.core.agents();
                 let place = agents.place_for(Some(&new.cwd), None, None, &new.cwd).await?;
-                let seen = self
-                    .core
+                self.core
                     .threads()
                     .start(NewThread {
+                        id: ids.next(),
                         cwd: place.cwd,
                         root: Some(place.root),
                         place: Some((place.workspace_id, place.root_id)),
@@ -85,15 +90,13 @@ impl Teams {
                         keys: new.starter.keys.clone(),
                         ..NewThread::default()
                     })
-                    .await?;
-                made.push(seen.thread.id);
-                seen
+                    .await?
             }
         };
         let now = clock::wall();
         let lead = lead_thread.thread.id;
         let mut team = Team {
-            id: TeamId::new(uuid::Uuid::new_v4().as_u128()),
+            id: making.team,
             lead,
             display: new.display,
             members: vec![self.lead_member(&lead_thread)],
@@ -104,9 +107,8 @@ impl Teams {
         };
         team.set_tasks(&lead_thread.thread.ledger, now);
         for member in &new.members {
-            let id = team.next_member();
+            let id = (team.next_member(), ids.next().unwrap_or_else(new_thread_id));
             let member = self.teammate(id, member, &lead_thread, &new.starter).await?;
-            made.push(member.thread);
             team.members.push(member);
         }
         Ok(team)
@@ -141,18 +143,38 @@ impl Teams {
         self.check_room(team.teammates().count() + 1)?;
         check_name(&new.name, team.members.iter().map(|member| &*member.name))?;
         let lead = self.lead_thread(team.lead)?;
-        let member = self.teammate(team.next_member(), &new, &lead, starter).await?;
+        let making = Making { team: id, threads: vec![new_thread_id()] };
+        self.note_making(&making)?;
+        let joined = self.join(&live, &new, (&lead, starter), &making).await;
+        if joined.is_err() {
+            self.take_back(making.threads.clone()).await;
+        }
+        self.forget_making(&making);
+        let member = joined?;
+        self.room().index();
+        self.announce([Change::MemberStarted(id, Box::new(member.clone()))]);
+        Ok(member)
+    }
+
+    /// Makes the thread of a teammate, and writes down that it is one.
+    async fn join(
+        &self,
+        live: &LiveTeam,
+        new: &NewMember,
+        (lead, starter): (&ThreadView, &Starter),
+        making: &Making,
+    ) -> Result<Member> {
+        let thread = making.threads.first().copied().unwrap_or_else(new_thread_id);
+        let id = (live.team().next_member(), thread);
+        let member = self.teammate(id, new, lead, starter).await?;
         live.change(|state| {
             state.team.members.push(member.clone());
             state.team.updated_at = clock::wall();
         });
         if let Err(error) = live.save().await {
             live.change(|state| state.team.members.retain(|one| one.id != member.id));
-            self.take_back(vec![member.thread]).await;
             return Err(error);
         }
-        self.room().index();
-        self.announce([Change::MemberStarted(id, Box::new(member.clone()))]);
         Ok(member)
     }
 
@@ -190,7 +212,7 @@ impl Teams {
     /// A teammate with a thread of its own, which works where and as the lead does.
     async fn teammate(
         &self,
-        id: MemberId,
+        (id, thread): (MemberId, ThreadId),
         new: &NewMember,
         lead: &ThreadView,
         starter: &Starter,
@@ -202,6 +224,7 @@ impl Teams {
             .core
             .threads()
             .start(NewThread {
+                id: Some(thread),
                 cwd: of.cwd.clone(),
                 root: Some(of.root.clone()),
                 place: of.place.clone(),
@@ -254,14 +277,18 @@ impl Teams {
         Err(Error::invalid("members", message))
     }
 
-    /// Deletes threads that were made for nothing.
-    async fn take_back(&self, made: Vec<ThreadId>) {
+    /// Deletes threads that were made for nothing; some of them may not have been.
+    pub(super) async fn take_back(&self, made: Vec<ThreadId>) {
         for thread in made {
             if let Err(error) = self.core.threads().delete(thread).await {
                 tracing::warn!(%error, %thread, "a thread of a team that was not started stays");
             }
         }
     }
+}
+
+fn new_thread_id() -> ThreadId {
+    ThreadId::new(uuid::Uuid::now_v7().as_u128())
 }
 
 /// Who is to answer; what is empty is as in the lead.

@@ -1,5 +1,7 @@
 //! Teams over a whole core with the mock as the model: told, steered, stopped, kept and taken up again.
 
+mod half_made;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
