@@ -1,5 +1,7 @@
 //! Child agents: threads that work for a turn of another thread, and traces of what they did.
 
+use std::time::Duration;
+
 use crate::{ItemId, ThreadId, Timestamp, TraceId, TurnId, Usage};
 
 /// What a child is for, which decides what it may use and how many of them work at once.
@@ -74,8 +76,10 @@ pub struct ParentTurn {
 /// What makes a thread a child agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChildOf {
-    /// The turn that waits for it; none if a client or a script does.
+    /// The turn that it works for; none if it works for a client or a script alone.
     pub parent: Option<ParentTurn>,
+    /// Whether it goes on when that turn is over: something else waits for it.
+    pub outlives_turn: bool,
     /// Its trace among those of its parent.
     pub trace: Option<TraceId>,
     /// The name of its definition.
@@ -89,6 +93,10 @@ pub struct ChildOf {
     pub instructions: String,
     /// How many calls of the model a turn of it may make.
     pub max_calls: u32,
+    /// The most characters of its answer; as the settings say if it is not said.
+    pub max_chars: Option<u32>,
+    /// How long it may work in all; as the settings say if it is not said.
+    pub timeout: Option<Duration>,
 }
 
 /// One run of a child for a turn, kept with that turn's thread.

@@ -242,6 +242,9 @@ pub struct TurnSettings {
     pub deadline: Option<Timestamp>,
     /// Who is there.
     pub profile: Profile,
+    /// Whether the child agent's thread that it runs in was given it as its work: who gave it waits for
+    /// what comes of it, and nothing else does.
+    pub is_given: bool,
 }
 
 /// One call of the model.

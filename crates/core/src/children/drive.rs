@@ -59,21 +59,21 @@ const NOT_STARTED: ChildFailure = failure("not_started", "the child agent could 
 const MISFIT: ChildFailure = failure("schema_mismatch", "the answer does not fit its schema");
 
 /// A child on its way.
-struct Driver {
-    core: Core,
-    child: ThreadId,
-    member: Membership,
-    agent: String,
-    model: String,
-    lane: Option<Lane>,
-    schema: Option<Schema>,
-    timeout: Duration,
-    max_chars: usize,
-    max_calls: u32,
-    profile: Profile,
-    client: Option<u64>,
-    keys: Vec<Loan>,
-    turn: watch::Sender<Option<TurnId>>,
+pub(super) struct Driver {
+    pub(super) core: Core,
+    pub(super) child: ThreadId,
+    pub(super) member: Membership,
+    pub(super) agent: String,
+    pub(super) model: String,
+    pub(super) lane: Option<Lane>,
+    pub(super) schema: Option<Schema>,
+    pub(super) timeout: Duration,
+    pub(super) max_chars: usize,
+    pub(super) max_calls: u32,
+    pub(super) profile: Profile,
+    pub(super) client: Option<u64>,
+    pub(super) keys: Vec<Loan>,
+    pub(super) turn: watch::Sender<Option<TurnId>>,
 }
 
 impl Children {
@@ -100,7 +100,7 @@ impl Children {
             None => None,
         };
         let active = Arc::new(Active {
-            parent: key,
+            parent: key.filter(|_| !plan.child.outlives_turn),
             trace: trace.zip(live),
             stop: CancellationToken::new(),
             waits: watch::Sender::new(false),
@@ -110,8 +110,8 @@ impl Children {
         let started = self.core.threads().start(new_thread(id, &new, &plan)).await?;
         let model = started.thread.choice.model;
         if let (Some(trace), Some(parent)) = (trace, key) {
-            let new = queued(trace, parent, id, &new, &plan, &model);
-            if let Err(error) = self.create_trace(new).await {
+            let queued = queued(trace, parent, id, &new, &plan, &model);
+            if let Err(error) = self.create_trace(queued, plan.child.outlives_turn).await {
                 self.core.threads().delete(id).await?;
                 return Err(error);
             }
@@ -139,41 +139,11 @@ impl Children {
         Ok(self.launch(driver, watched, |driver| driver.run(new.prompt)))
     }
 
-    /// Waits for a child that another daemon started and this one took up again.
-    pub(crate) async fn rejoin(&self, id: ThreadId) -> Result<Child> {
-        let seen = self.core.threads().get(id).ok_or_else(|| crate::world::no_thread(id))?;
-        let gone = || Error::conflict("the child agent is over");
-        let of = seen.thread.child.ok_or_else(gone)?;
-        let active = self.core.inner.children.get(id).ok_or_else(gone)?;
-        // It may have come to its end since it was taken up.
-        let last = self.core.threads().live(id).await?.read().turns.last().map(|it| it.id);
-        let begun = seen.status.active_turn.or(last).ok_or_else(gone)?;
-        let set = self.core.inner.agents.settings().subagents.clone();
-        let (turn, watched) = watch::channel(Some(begun));
-        let driver = Driver {
-            core: self.core.detached(),
-            child: id,
-            member: Membership { core: self.core.detached(), child: id, active },
-            agent: of.agent.clone(),
-            model: seen.thread.choice.model,
-            lane: of.lane,
-            schema: None,
-            timeout: of.lane.map_or(set.timeout, |lane| set.lane(lane).timeout.min(set.timeout)),
-            max_chars: set.max_result_chars as usize,
-            max_calls: of.max_calls,
-            profile: self.profile(),
-            client: None,
-            keys: Vec::new(),
-            turn,
-        };
-        Ok(self.launch(driver, watched, move |driver| driver.resume(begun)))
-    }
-
-    fn profile(&self) -> Profile {
+    pub(super) fn profile(&self) -> Profile {
         self.core.inner.agents.profile()
     }
 
-    fn launch<Fut>(
+    pub(super) fn launch<Fut>(
         &self,
         driver: Driver,
         turn: watch::Receiver<Option<TurnId>>,
@@ -200,7 +170,9 @@ impl Children {
 fn new_thread(id: ThreadId, new: &NewChild, plan: &Plan) -> NewThread {
     let of = plan.around.as_ref();
     // What a client runs is of no kind that we know, and a client that waits for no turn runs nothing.
-    let is_open = plan.parent.is_some() && !plan.child.read_only && plan.child.lane.is_none();
+    let is_open = plan.parent.as_ref().is_some_and(Parent::is_at_work)
+        && !plan.child.read_only
+        && plan.child.lane.is_none();
     let is_listed = |tool: &&ExternalTool| {
         plan.child.tools.as_ref().is_none_or(|list| list.contains(&tool.name))
     };
@@ -324,21 +296,12 @@ impl Driver {
         self.finish(None, (ChildExit::Failed, Some(MISFIT)), None).await
     }
 
-    /// Goes on with a child that waited when the last daemon ended.
-    async fn resume(self, turn: TurnId) -> ChildDone {
-        let Some(_place) = self.core.inner.children.place(self.lane).await else {
-            return self.finish(Some(turn), (ChildExit::Cancelled, Some(CANCELLED)), None).await;
-        };
-        let mut left = Allowance(self.timeout);
-        let outcome = self.watch(turn, &mut left).await;
-        self.finish(Some(turn), outcome, None).await
-    }
-
     async fn begin(&self, text: String) -> Result<TurnId> {
         let first = NewTurn {
             message: Message { text, ..Message::default() },
             profile: Some(self.profile),
             must_be_new: true,
+            is_given: true,
             client: self.client,
             keys: self.keys.clone(),
             ..NewTurn::default()
@@ -351,7 +314,7 @@ impl Driver {
 
     /// Waits for the end of a turn, and stops it when it was cancelled or has worked too long. What it
     /// waits for a person does not count.
-    async fn watch(&self, turn: TurnId, left: &mut Allowance) -> Outcome {
+    pub(super) async fn watch(&self, turn: TurnId, left: &mut Allowance) -> Outcome {
         let (threads, active) = (self.core.threads(), &self.member.active);
         let mut waits = active.waits.subscribe();
         let mut stopped: Option<Outcome> = None;
@@ -403,7 +366,7 @@ impl Driver {
     }
 
     /// Ends the trace, and says what came of the child.
-    async fn finish(
+    pub(super) async fn finish(
         &self,
         turn: Option<TurnId>,
         (exit, failure): Outcome,

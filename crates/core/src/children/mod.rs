@@ -24,6 +24,7 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub(crate) use self::plan::has_kind;
+pub(crate) use self::restore::Found;
 pub(crate) use self::room::Room;
 pub use self::traces::{TraceContent, TraceItem, TracePage, TracePlace, TraceSummary};
 
@@ -35,6 +36,8 @@ use crate::rooms::Children;
 pub struct NewChild {
     /// The turn it works for; none if it works for its caller alone, and is not traced.
     pub parent: Option<(ThreadId, TurnId)>,
+    /// Whether that turn may be over, and its end does not stop the child.
+    pub outlives_turn: bool,
     /// What it is to do, in a few words: the title of its thread and of its trace.
     pub description: String,
     /// All that it is to know and to do.

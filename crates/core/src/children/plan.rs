@@ -6,6 +6,7 @@ use std::time::Duration;
 use rookery_agent::definitions::{self, AgentDefinition, GENERAL, Permission};
 use rookery_model::{
     Assignment, ChildOf, Choice, Error, Mode, ParentTurn, Profile, Result, Thread, ToolKind, Turn,
+    TurnStatus,
 };
 use rookery_scripts::structured::Schema;
 
@@ -56,6 +57,10 @@ impl Parent {
 
     pub(super) fn profile(&self) -> Profile {
         self.turn.settings.profile
+    }
+
+    pub(super) fn is_at_work(&self) -> bool {
+        self.turn.status == TurnStatus::InProgress
     }
 }
 
@@ -109,8 +114,11 @@ impl Children {
             instructions.push_str("\n\n");
             instructions.push_str(&schema.instructions());
         }
+        let max_chars = new.max_chars.unwrap_or(max_chars.min(LONGEST_RESULT) as usize);
+        let timeout = new.timeout.map_or(allowed, |timeout| timeout.min(allowed));
         let child = ChildOf {
             parent: parent.as_ref().map(Parent::key),
+            outlives_turn: parent.is_some() && new.outlives_turn,
             trace: None,
             agent: definition.name.clone(),
             lane: new.lane,
@@ -118,31 +126,60 @@ impl Children {
             tools: tools(new, &definition, around.as_ref(), parent.as_ref()),
             instructions,
             max_calls: definition.max_turns.unwrap_or(set.max_turns).min(most).max(1),
+            max_chars: u32::try_from(max_chars).ok(),
+            timeout: Some(timeout),
         };
-        Ok(Plan {
-            parent,
-            around,
-            cwd,
-            root,
-            choice,
-            child,
-            schema,
-            timeout: new.timeout.map_or(allowed, |timeout| timeout.min(allowed)),
-            max_chars: new.max_chars.unwrap_or(max_chars.min(LONGEST_RESULT) as usize),
-            warning,
-        })
+        self.check_held(new, &choice, &child)?;
+        Ok(Plan { parent, around, cwd, root, choice, child, schema, timeout, max_chars, warning })
     }
 
     async fn parent(&self, new: &NewChild) -> Result<Option<Parent>> {
         let Some((thread, turn)) = new.parent else { return Ok(None) };
         let threads = self.core.threads();
         let seen = threads.get(thread).ok_or_else(|| crate::world::no_thread(thread))?;
-        if seen.status.active_turn != Some(turn) {
+        if !new.outlives_turn && seen.status.active_turn != Some(turn) {
             return Err(Error::conflict("the turn that the child would work for is over"));
         }
         let turn = threads.turn(thread, turn).await?;
         let turn = turn.ok_or_else(|| Error::conflict("the turn is gone"))?;
         Ok(Some(Parent { thread: seen.thread, turn }))
+    }
+
+    /// Refuses a child that is to be held to something where nothing holds it: a provider that is a
+    /// program runs tools of its own, and asks us only if it likes.
+    fn check_held(&self, new: &NewChild, choice: &Choice, child: &ChildOf) -> Result<()> {
+        let provider = &choice.provider;
+        if !self.core.inner.agents.registry.is_program(provider) {
+            return Ok(());
+        }
+        let held = if child.read_only {
+            "may only read"
+        } else if self.mode(new) == Mode::Plan {
+            "may change nothing in plan mode"
+        } else if child.lane.is_some() || child.tools.is_some() {
+            "may use some tools only"
+        } else {
+            return Ok(());
+        };
+        let agent = &child.agent;
+        let message = format!(
+            "the agent {agent} {held}, and provider {provider} runs tools of its own; name a model \
+             of another provider"
+        );
+        Err(Error::invalid("model", message))
+    }
+
+    /// The mode that a child would begin in.
+    pub(crate) fn mode(&self, new: &NewChild) -> Mode {
+        let threads = self.core.threads();
+        let world = self.core.look();
+        let thread = new.thread.or_else(|| new.parent.map(|(thread, _)| thread));
+        let parent = new.parent.map(|(thread, turn)| ParentTurn { thread, turn });
+        match (parent.filter(|parent| world.is_at_work(*parent)), new.client) {
+            (Some(parent), _) => world.mode_of_turn(parent.thread, parent.turn),
+            (None, Some(client)) => threads.mode_for(client, thread),
+            (None, None) => thread.map_or(world.mode, |thread| world.mode_of(thread)),
+        }
     }
 
     /// Whether a child would be held to reading, by its definition or its lane.

@@ -31,6 +31,7 @@ pub(crate) struct Room {
 
 /// A child that is queued or at work.
 pub(super) struct Active {
+    /// The turn whose end stops it.
     pub(super) parent: Option<ParentTurn>,
     /// Its trace, and the thread that keeps it.
     pub(super) trace: Option<(TraceId, Arc<LiveThread>)>,
@@ -91,6 +92,12 @@ impl Room {
 
     pub(super) fn get(&self, child: ThreadId) -> Option<Arc<Active>> {
         self.active.lock().get(&child).cloned()
+    }
+
+    /// How many are queued or at work.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.active.lock().len()
     }
 
     /// A place to work in, once there is one. That of the lane comes first: whoever waits for it keeps

@@ -1,6 +1,7 @@
 //! Child agents over the mock provider, through the real store and the real log.
 
 mod bounds;
+mod programs;
 mod restarts;
 mod traced;
 
@@ -8,7 +9,8 @@ use std::path::Path;
 
 use rookery_agent::settings::Settings;
 use rookery_model::{
-    Answer, ChildExit, ItemBody, Lane, Mode, Request, ThreadId, TraceStatus, Turn, TurnStatus,
+    Answer, ChildExit, ItemBody, Lane, Mode, Request, ThreadId, TraceStatus, Turn, TurnErrorKind,
+    TurnStatus,
 };
 use serde_json::{Value, json};
 

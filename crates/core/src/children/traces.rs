@@ -176,6 +176,8 @@ impl Children {
     /// is no such turn.
     pub async fn traces(&self, thread: ThreadId, turn: TurnId) -> Vec<TraceSummary> {
         let Ok(live) = self.core.threads().live(thread).await else { return Vec::new() };
+        // One of a run that waited for its turn when the daemon was killed is found by no open turn.
+        self.settle_lost(&live, ParentTurn { thread, turn }).await;
         let (now, lent) = (clock::wall(), self.core.lent_trees());
         let world = self.core.look();
         let place = |trace: &Trace| world.place_of(trace.child, lent.as_deref());
@@ -219,16 +221,19 @@ impl Children {
         TracePage { items: items.collect(), next }
     }
 
-    pub(super) async fn create_trace(&self, mut trace: Trace) -> Result<()> {
+    pub(super) async fn create_trace(&self, mut trace: Trace, outlives_turn: bool) -> Result<()> {
         let live = self.core.threads().live(trace.parent.thread).await?;
         crate::secrets::hide_in_trace(&mut trace);
         let lent = self.core.lent_trees();
         self.core
             .transact_durably(|tx| {
+                tx.world.thread(trace.parent.thread)?;
                 // Whatever ends it from here on finds the child.
-                let active = tx.world.thread(trace.parent.thread)?.active.as_ref();
-                if active.is_none_or(|active| active.turn != trace.parent.turn) {
+                if !outlives_turn && !tx.world.is_at_work(trace.parent) {
                     return Err(Error::conflict("the turn that the child would work for is over"));
+                }
+                if live.read().turn(trace.parent.turn).is_none() {
+                    return Err(Error::conflict("the turn that the child would work for is gone"));
                 }
                 let place = tx.world.place_of(trace.child, lent.as_deref());
                 let summary = TraceSummary::of(&trace, clock::wall(), place);

@@ -50,7 +50,7 @@ impl ClientModes {
 impl World {
     /// The mode that holds for a turn: that of the client which started it, else its thread's.
     pub(crate) fn mode_in(&self, thread: ThreadId, turn: TurnId) -> Mode {
-        match self.parent_of(thread) {
+        match self.led_by(thread) {
             Some(_) => self.mode_of(thread),
             None => self.mode_of_turn(thread, turn),
         }
@@ -76,8 +76,13 @@ impl World {
 
     /// Whether a turn runs in the mode of the client that started it.
     pub(crate) fn has_client_mode(&self, thread: ThreadId, turn: TurnId) -> bool {
-        let parent = self.parent_of(thread);
+        let parent = self.led_by(thread);
         let (thread, turn) = parent.map_or((thread, turn), |it| (it.thread, it.turn));
+        self.has_mode_of_client(thread, turn)
+    }
+
+    /// The same for a turn that works for no other.
+    pub(crate) fn has_mode_of_client(&self, thread: ThreadId, turn: TurnId) -> bool {
         self.client_of(thread, turn)
             .is_some_and(|client| self.client_modes.of(client, Some(thread)).is_some())
     }

@@ -230,6 +230,13 @@ pub(super) fn result(contents: &Contents, turn: TurnId) -> Option<String> {
     said
 }
 
+/// Whether an open call waits for the work of a thread.
+pub(crate) fn is_awaited(contents: &Contents, worker: ThreadId) -> bool {
+    let calls = contents.items.iter().rev().map(|placed| &placed.item);
+    let mut open = calls.filter(|item| item.status == ItemStatus::InProgress);
+    open.any(|item| child_of(item) == Some(worker))
+}
+
 /// The thread that a call of a tool handed work on to.
 pub(super) fn child_of(item: &Item) -> Option<ThreadId> {
     let ItemBody::Tool(tool) = &item.body else { return None };

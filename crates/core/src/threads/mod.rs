@@ -56,6 +56,7 @@ use tokio::sync::Notify;
 use self::cache::LiveThreads;
 pub(crate) use self::client_mode::ClientModes;
 pub use self::create::NewThread;
+pub(crate) use self::delegate::is_awaited;
 pub use self::direct::{DirectCall, DirectOutcome};
 pub use self::drain::Drained;
 pub use self::edit::Compacted;

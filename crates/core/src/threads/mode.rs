@@ -135,7 +135,7 @@ impl World {
     /// never looser than that of the turn it works for, and may be stricter.
     fn capped(&self, request: &Request, thread: Option<ThreadId>, mode: Mode) -> Mode {
         let Some(asker) = request.thread() else { return mode };
-        let Some(parent) = self.parent_of(asker) else { return mode };
+        let Some(parent) = self.led_by(asker) else { return mode };
         let other = match thread == Some(asker) {
             true => Some(self.mode_of_turn(parent.thread, parent.turn)),
             false => self.threads.get(&asker).and_then(|state| state.thread.mode),
@@ -146,7 +146,7 @@ impl World {
     /// Whether what a request waits for is decided by the mode of this thread; by the world's, if none
     /// is named.
     fn is_reached(&self, request: &Request, thread: Option<ThreadId>) -> bool {
-        let parent = request.thread().and_then(|asker| self.parent_of(asker));
+        let parent = request.thread().and_then(|asker| self.led_by(asker));
         // A child agent has the mode of the turn that it works for.
         let decides = parent.map(|parent| parent.thread).or_else(|| request.thread());
         let has_own = || {

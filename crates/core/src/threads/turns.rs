@@ -51,7 +51,9 @@ pub struct NewTurn {
     pub is_continued: bool,
     /// Whether it may not be added to a turn that runs.
     pub must_be_new: bool,
-    /// The connection of the client that starts it; see [`Core::set_client_mode`].
+    /// Whether it is the work of a child agent, whose giver waits for what comes of it.
+    pub is_given: bool,
+    /// The connection of the client that starts it; see [`Threads::set_client_mode`].
     pub client: Option<u64>,
     /// Keys that the client lends for it.
     pub keys: Vec<Loan>,
@@ -153,13 +155,6 @@ impl Threads {
         self.core.look().threads.get(&id).is_some_and(|state| state.active.is_none())
     }
 
-    /// Whether this turn of a thread is at work: only then it has children.
-    pub(crate) fn is_at_work(&self, (thread, turn): (ThreadId, TurnId)) -> bool {
-        let world = self.core.look();
-        let active = world.threads.get(&thread).and_then(|state| state.active.as_ref());
-        active.is_some_and(|active| active.turn == turn)
-    }
-
     fn begin(
         &self,
         tx: &mut Tx<'_>,
@@ -198,6 +193,7 @@ impl Threads {
             needs_ledger: new.needs_ledger,
             deadline: self.core.inner.agents.deadline(new.deadline_seconds, profile, now),
             profile,
+            is_given: new.is_given,
         };
         let turn = Turn {
             id: TurnId::new(uuid::Uuid::now_v7().as_u128()),

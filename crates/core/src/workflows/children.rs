@@ -70,22 +70,14 @@ fn is_unanswered(core: &Core, work: &Work) -> bool {
 
 /// Whether an agent needs a worktree to be apart: not if it can only read.
 async fn needs_tree(core: &Core, work: &Work) -> Result<bool> {
-    let thread = work.thread;
-    if core.children().reads_only(&new_child(work, None, None)).await? {
+    let new = new_child(work, work.parent, None);
+    if core.children().reads_only(&new).await? {
         return Ok(false);
     }
-    if thread.is_some_and(|thread| core.runners().is_elsewhere(thread)) {
+    if work.thread.is_some_and(|thread| core.runners().is_elsewhere(thread)) {
         return Err(Error::failed(ELSEWHERE));
     }
-    let mode = {
-        let world = core.look();
-        let active = work.parent.filter(|parent| core.threads().is_at_work(*parent));
-        match (active, work.client) {
-            (Some((thread, turn)), _) => world.mode_of_turn(thread, turn),
-            (None, Some(client)) => core.threads().mode_for(client, thread),
-            (None, None) => thread.map_or(world.mode, |thread| world.mode_of(thread)),
-        }
-    };
+    let mode = core.children().mode(&new);
     // It would be made in the repository, and could not be used.
     if mode == Mode::Plan { Err(Error::failed(PLANNING)) } else { Ok(true) }
 }
@@ -116,46 +108,42 @@ async fn to_end(
     started: Started,
     stop: CancellationToken,
 ) -> Done {
-    let mut started = Some(started);
-    let mut parent = work.parent.filter(|parent| core.threads().is_at_work(*parent));
-    loop {
-        if stop.is_cancelled() {
-            return Done { exit: Exit::Cancelled, ..Done::failed("it was stopped".to_owned()) };
-        }
-        let new = new_child(&work, parent, tree.clone());
-        let mut child = match core.children().start(new).await {
-            Ok(child) => child,
-            Err(error) => return Done::failed(error.to_string()),
-        };
-        let canceller = child.canceller();
-        let worked = async {
-            child.started().await;
-            if let Some(started) = started.take() {
-                started(Some(child.thread()), child.turn());
-            }
-            child.wait().await
-        };
-        tokio::pin!(worked);
-        let ended = tokio::select! {
-            ended = &mut worked => ended,
-            () = stop.cancelled() => {
-                canceller.cancel();
-                worked.await
-            }
-        };
-        let is_orphan = parent.is_some_and(|parent| !core.threads().is_at_work(parent));
-        if ended.exit == ChildExit::Cancelled && is_orphan {
-            // The turn is over and took its children along; the run goes on without it.
-            parent = None;
-            continue;
-        }
-        return done(ended);
+    if stop.is_cancelled() {
+        return Done { exit: Exit::Cancelled, ..Done::failed("it was stopped".to_owned()) };
     }
+    // Its turn may be over: what is asked in the background does not end with it.
+    let parent = match work.parent {
+        Some((thread, turn)) => {
+            let found = core.threads().turn(thread, turn).await.ok().flatten();
+            found.map(|turn| (thread, turn.id))
+        }
+        None => None,
+    };
+    let mut child = match core.children().start(new_child(&work, parent, tree)).await {
+        Ok(child) => child,
+        Err(error) => return Done::failed(error.to_string()),
+    };
+    let canceller = child.canceller();
+    let worked = async {
+        child.started().await;
+        started(Some(child.thread()), child.turn());
+        child.wait().await
+    };
+    tokio::pin!(worked);
+    let ended = tokio::select! {
+        ended = &mut worked => ended,
+        () = stop.cancelled() => {
+            canceller.cancel();
+            worked.await
+        }
+    };
+    done(ended)
 }
 
 fn new_child(work: &Work, parent: Option<(ThreadId, TurnId)>, tree: Option<PathBuf>) -> NewChild {
     NewChild {
         parent,
+        outlives_turn: true,
         description: work.description.clone(),
         prompt: work.prompt.clone(),
         agent_type: work.agent_type.clone(),

@@ -148,7 +148,7 @@ impl World {
     /// A child agent has that of the turn it works for, or a stricter one of its own.
     pub(crate) fn mode_of(&self, id: ThreadId) -> Mode {
         let Some(state) = self.threads.get(&id) else { return self.mode };
-        match self.parent_of(id) {
+        match self.led_by(id) {
             None => state.thread.mode.unwrap_or(self.mode),
             Some(parent) => {
                 let inherited = self.mode_of_turn(parent.thread, parent.turn);
@@ -157,9 +157,24 @@ impl World {
         }
     }
 
-    /// The turn that a child agent works for.
-    pub(crate) fn parent_of(&self, id: ThreadId) -> Option<ParentTurn> {
-        self.threads.get(&id)?.thread.child.as_deref()?.parent
+    /// The turn whose mode holds for a child agent. One that goes on when that turn is over has the mode
+    /// of the client that started it from then on, if this client has one of its own.
+    pub(crate) fn led_by(&self, id: ThreadId) -> Option<ParentTurn> {
+        let state = self.threads.get(&id)?;
+        let child = state.thread.child.as_deref()?;
+        let parent = child.parent?;
+        let is_left = child.outlives_turn && !self.is_at_work(parent);
+        let active = state.active.as_ref().filter(|_| is_left);
+        match active.is_some_and(|active| self.has_mode_of_client(id, active.turn)) {
+            true => None,
+            false => Some(parent),
+        }
+    }
+
+    /// Whether this turn of a thread is at work.
+    pub(crate) fn is_at_work(&self, ParentTurn { thread, turn }: ParentTurn) -> bool {
+        let active = self.threads.get(&thread).and_then(|state| state.active.as_ref());
+        active.is_some_and(|active| active.turn == turn)
     }
 
     /// The terminals of a project as they are shown, ended ones among them.

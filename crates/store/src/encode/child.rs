@@ -1,6 +1,7 @@
 //! The JSON twins of child agents and their traces.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ impl ParentTurnJson {
 pub(super) struct ChildOfJson<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<ParentTurnJson>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    outlives_turn: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
     agent: Cow<'a, str>,
@@ -43,12 +46,18 @@ pub(super) struct ChildOfJson<'a> {
     #[serde(default)]
     instructions: Cow<'a, str>,
     max_calls: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_chars: Option<u32>,
+    /// In milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    timeout_ms: Option<u64>,
 }
 
 impl<'a> ChildOfJson<'a> {
     pub(super) fn of(child: &'a model::ChildOf) -> Self {
         let model::ChildOf {
             parent,
+            outlives_turn,
             trace,
             agent,
             lane,
@@ -56,9 +65,13 @@ impl<'a> ChildOfJson<'a> {
             tools,
             instructions,
             max_calls,
+            max_chars,
+            timeout,
         } = child;
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         ChildOfJson {
             parent: parent.map(ParentTurnJson::of),
+            outlives_turn: *outlives_turn,
             trace: trace.map(|id| id.to_string()),
             agent: agent.into(),
             lane: lane.map(LaneJson::of),
@@ -66,12 +79,15 @@ impl<'a> ChildOfJson<'a> {
             tools: tools.as_deref().map(Cow::Borrowed),
             instructions: instructions.into(),
             max_calls: *max_calls,
+            max_chars: *max_chars,
+            timeout_ms: timeout.map(millis),
         }
     }
 
     pub(super) fn into_model(self) -> Result<model::ChildOf, DecodeError> {
         Ok(model::ChildOf {
             parent: self.parent.map(ParentTurnJson::into_model).transpose()?,
+            outlives_turn: self.outlives_turn,
             trace: self.trace.map(|id| id_from_text(&id)).transpose()?,
             agent: self.agent.into_owned(),
             lane: self.lane.map(LaneJson::into_model),
@@ -79,6 +95,8 @@ impl<'a> ChildOfJson<'a> {
             tools: self.tools.map(Cow::into_owned),
             instructions: self.instructions.into_owned(),
             max_calls: self.max_calls,
+            max_chars: self.max_chars,
+            timeout: self.timeout_ms.map(Duration::from_millis),
         })
     }
 }

@@ -346,6 +346,8 @@ struct TurnSettingsJson<'a> {
     /// Absent while a person is present.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<ProfileJson>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_given: bool,
 }
 
 impl<'a> TurnSettingsJson<'a> {
@@ -357,6 +359,7 @@ impl<'a> TurnSettingsJson<'a> {
             needs_ledger,
             deadline,
             profile,
+            is_given,
         } = settings;
         TurnSettingsJson {
             choice: ChoiceJson::of(choice),
@@ -365,6 +368,7 @@ impl<'a> TurnSettingsJson<'a> {
             needs_ledger: *needs_ledger,
             deadline: deadline.map(model::Timestamp::as_micros),
             profile: (*profile != model::Profile::default()).then(|| ProfileJson::of(*profile)),
+            is_given: *is_given,
         }
     }
 
@@ -376,6 +380,7 @@ impl<'a> TurnSettingsJson<'a> {
             needs_ledger: self.needs_ledger,
             deadline: self.deadline.map(model::Timestamp::from_micros),
             profile: self.profile.map(ProfileJson::into_model).unwrap_or_default(),
+            is_given: self.is_given,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The stored form of child agents and their traces.
 
+use std::time::Duration;
+
 use rookery_model::{
     ChildExit, ChildOf, ItemId, Lane, ParentTurn, Trace, TraceBody, TraceEntry, TraceId,
     TraceStatus, Words,
@@ -22,16 +24,22 @@ fn trace_id() -> impl Strategy<Value = TraceId> {
 
 pub(super) fn child_of() -> impl Strategy<Value = ChildOf> {
     let bonds = (option::of(parent()), option::of(trace_id()), option::of(one_of::<Lane>()));
-    (bonds, text(), any::<bool>(), option::of(texts()), text(), any::<u32>()).prop_map(
-        |((parent, trace, lane), agent, read_only, tools, instructions, max_calls)| ChildOf {
+    let time = option::of(any::<u64>().prop_map(Duration::from_millis));
+    let bounds = (any::<u32>(), option::of(any::<u32>()), time);
+    let flags = (any::<bool>(), any::<bool>());
+    (bonds, text(), flags, option::of(texts()), text(), bounds).prop_map(
+        |((parent, trace, lane), agent, flags, tools, instructions, bounds)| ChildOf {
             parent,
+            outlives_turn: flags.0,
             trace,
             agent,
             lane,
-            read_only,
+            read_only: flags.1,
             tools,
             instructions,
-            max_calls,
+            max_calls: bounds.0,
+            max_chars: bounds.1,
+            timeout: bounds.2,
         },
     )
 }

@@ -148,20 +148,19 @@ fn turn() -> impl Strategy<Value = Turn> {
     let error = (text(), kind).prop_map(|(message, kind)| TurnError { message, kind });
     let profile =
         prop::sample::select(vec![Profile::Interactive, Profile::NonInteractive, Profile::Eval]);
-    let settings =
-        (choice(), maybe(), option::of(texts()), any::<bool>(), option::of(time()), profile)
-            .prop_map(
-                |(choice, developer_context, allowed_tools, needs_ledger, deadline, profile)| {
-                    TurnSettings {
-                        choice,
-                        developer_context,
-                        allowed_tools,
-                        needs_ledger,
-                        deadline,
-                        profile,
-                    }
-                },
-            );
+    let flags = (any::<bool>(), any::<bool>());
+    let settings = (choice(), maybe(), option::of(texts()), flags, option::of(time()), profile)
+        .prop_map(|(choice, developer_context, allowed_tools, flags, deadline, profile)| {
+            TurnSettings {
+                choice,
+                developer_context,
+                allowed_tools,
+                needs_ledger: flags.0,
+                deadline,
+                profile,
+                is_given: flags.1,
+            }
+        });
     let names = (turn_id(), thread_id(), turn_status(), option::of(error));
     let call = (time(), usage(), maybe(), any::<bool>()).prop_map(|(at, usage, error, is_done)| {
         ModelCall { at, usage, error, is_done, was_cut: !is_done }
