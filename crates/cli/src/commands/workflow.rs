@@ -148,13 +148,13 @@ fn consent() -> Outcome<WorkflowDecision> {
 
 /// Follows a run to its end, and says what happens in it.
 async fn follow(client: &Client, id: &str, is_quiet: bool) -> Outcome<WorkflowRun> {
-    let mut teller = Teller::default();
+    let mut shown = Shown::default();
     let (mut seen, mut waiting) = (None, Vec::new());
     loop {
         let wait = WorkflowWait { run: id.to_owned(), since: None, seen, waiting };
         let found: WorkflowProgress = ask(client, wait, SEE).await?;
         if !is_quiet {
-            teller.news(&found).into_iter().for_each(output::note);
+            shown.news(&found).into_iter().for_each(output::note);
         }
         if is_over(&found.run) {
             return Ok(found.run);
@@ -164,23 +164,23 @@ async fn follow(client: &Client, id: &str, is_quiet: bool) -> Outcome<WorkflowRu
     }
 }
 
-/// What was told of a run.
+/// What was shown of a run.
 #[derive(Default)]
-struct Teller {
+struct Shown {
     /// The status of agents and phases, by their ids.
-    told: HashMap<String, String>,
+    known: HashMap<String, String>,
     line: u64,
     is_paused: bool,
     waiting: Vec<String>,
 }
 
-impl Teller {
-    /// What is to be told: phases that begin, lines of the script, agents, and what waits for a person.
+impl Shown {
+    /// What is to be shown: phases that begin, lines of the script, agents, and what waits for a person.
     fn news(&mut self, found: &WorkflowProgress) -> Vec<String> {
         let mut news = Vec::new();
         let run = &found.run;
         for phase in &run.phases {
-            let is_new = self.tells(&phase.id, &phase.status);
+            let is_new = self.is_new(&phase.id, &phase.status);
             if is_new && phase.status == "running" {
                 news.push(format!("phase {}", safe::line(&phase.name)));
             }
@@ -194,7 +194,7 @@ impl Teller {
             news.push(format!("> {}", safe::line(&line.text)));
         }
         for agent in &run.agent_list {
-            if !self.tells(&agent.id, &agent.status) {
+            if !self.is_new(&agent.id, &agent.status) {
                 continue;
             }
             let what = shorten(&safe::line(&agent.description), WIDTH);
@@ -217,8 +217,8 @@ impl Teller {
         news
     }
 
-    fn tells(&mut self, id: &str, status: &str) -> bool {
-        self.told.insert(id.to_owned(), status.to_owned()).as_deref() != Some(status)
+    fn is_new(&mut self, id: &str, status: &str) -> bool {
+        self.known.insert(id.to_owned(), status.to_owned()).as_deref() != Some(status)
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_agent::providers::Loan;
-use rookery_model::{Error, RequestId, Result};
+use rookery_model::{Error, RequestId, Result, Words as _};
 use tokio::sync::{Semaphore, watch};
 
 use super::encode::KeptRecord;
@@ -88,7 +88,7 @@ pub(crate) struct LiveRun {
     /// Raised when the run is over.
     pub(crate) ended: watch::Sender<bool>,
     pub(crate) grant: Mutex<ClientGrant>,
-    /// What those are told who follow it.
+    /// What is new for those who follow it.
     pub(super) progress: Arc<Mutex<Progress>>,
     /// How many results were there already.
     pub(crate) reused: std::sync::atomic::AtomicU32,

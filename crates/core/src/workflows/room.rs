@@ -48,7 +48,7 @@ pub(crate) struct Room {
     pub(super) active: Arc<Semaphore>,
     /// Held while consents are changed.
     pub(super) consents: tokio::sync::Mutex<Option<Vec<Consent>>>,
-    /// What those are told who follow runs that came to their end.
+    /// What is new for those who follow runs that came to their end.
     pub(super) ended: Mutex<Ended>,
     /// Who runs agents, if not the room of children; tests say so.
     pub(super) dispatch: Mutex<Option<Arc<dyn Dispatch>>>,
