@@ -1,142 +1,55 @@
 //! What viewers with less rights may do: every method that the connection speaks is tried.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rookery_dialects::DIALECTS;
+use rookery_dialects::{DIALECTS, Dialect};
 use rookery_testkit::TestDaemon;
+use rookery_wire::rights::Needs;
 use serde_json::json;
 
 use super::{Link, shows, size_of, terminal};
 
 const DENIED: i64 = -32012;
 
-/// What whoever looks may call. Whatever is not here must be refused.
-const LOOK: &[&str] = &[
-    "rookery/agents/models",
-    "rookery/agents/providers",
-    "rookery/audit/list",
-    "rookery/checkpoints/diff",
-    "rookery/checkpoints/list",
-    "rookery/checkpoints/show",
-    "rookery/commands/list",
-    "rookery/events/list",
-    "rookery/events/subscribe",
-    "rookery/events/unsubscribe",
-    "rookery/handoffs/list",
-    "rookery/hunks/list",
-    "rookery/hunks/show",
-    "rookery/import/get",
-    "rookery/import/refresh",
-    "rookery/import/scan",
-    "rookery/marketplace/list",
-    "rookery/marketplace/search",
-    "rookery/marketplace/show",
-    "rookery/media/get",
-    "rookery/media/list",
-    "rookery/media/thumbnail",
-    "rookery/memory/get",
-    "rookery/memory/list",
-    "rookery/memory/providers",
-    "rookery/memory/query",
-    "rookery/memory/recall",
-    "rookery/plugin/list",
-    "rookery/plugin/preview",
-    "rookery/projects/list",
-    "rookery/queue/list",
-    "rookery/requests/list",
-    "rookery/reviews/get",
-    "rookery/reviews/list",
-    "rookery/sessions/list",
-    "rookery/skill/get",
-    "rookery/skill/list",
-    "rookery/status",
-    "rookery/tasks/list",
-    "rookery/tasks/logs",
-    "rookery/tasks/show",
-    "rookery/terminals/detach",
-    "rookery/terminals/dump",
-    "rookery/terminals/get",
-    "rookery/terminals/list",
-    "rookery/terminals/wait",
-    "rookery/threads/get",
-    "rookery/threads/list",
-    "rookery/threads/read",
-    "rookery/threads/subscribe",
-    "rookery/threads/unsubscribe",
-    "rookery/timeline/list",
-    "rookery/view/ack",
-    "rookery/view/card",
-    "rookery/view/copy",
-    "rookery/view/diff",
-    "rookery/view/find",
-    "rookery/view/focus",
-    "rookery/view/go",
-    "rookery/view/inbox",
-    "rookery/view/item",
-    "rookery/view/linkAt",
-    "rookery/view/open",
-    "rookery/view/prefs",
-    "rookery/view/resize",
-    "rookery/view/resync",
-    "rookery/view/rows",
-    "rookery/view/scroll",
-    "rookery/view/select",
-    "rookery/view/thread/commands",
-    "rookery/view/thread/list",
-    "rookery/view/thread/models",
-    "rookery/view/thread/older",
-    "rookery/view/thread/open",
-    "rookery/workflows/get",
-    "rookery/workflows/list",
-    "rookery/workflows/wait",
-    "rookery/worktrees/list",
-];
-
-/// What is added for who decides.
-const DECIDE: &[&str] = &[
-    "rookery/handoffs/setStatus",
-    "rookery/queue/resolve",
-    "rookery/requests/answer",
-    "rookery/requests/defer",
-    "rookery/reviews/comment",
-    "rookery/reviews/deliver",
-    "rookery/reviews/setStatus",
-    "rookery/terminals/attach",
-    "rookery/view/thread/new",
-    "rookery/view/thread/send",
-    "rookery/view/thread/stop",
-    "rookery/workflows/approve",
-];
-
-/// Every method of our own socket.
-fn methods() -> BTreeSet<&'static str> {
-    let dialects = ["native", "link", "ptywright", "roder"];
-    let rows = DIALECTS.iter().filter(|dialect| dialects.contains(&dialect.name));
-    rows.flat_map(|dialect| dialect.ops().0).map(|op| op.name).collect()
+/// Every method of our own socket, with what its row needs; whoever may not do everything is refused all of
+/// another dialect there.
+fn methods() -> BTreeMap<&'static str, Needs> {
+    let ours = ["native", "link"];
+    let others = ["ptywright", "roder"];
+    let spoken = |dialect: &&Dialect| [ours, others].concat().contains(&dialect.name);
+    let rows = DIALECTS.iter().filter(spoken).flat_map(|dialect| {
+        let least = if ours.contains(&dialect.name) { Needs::Look } else { Needs::Full };
+        dialect.ops().0.into_iter().map(move |op| (op.name, op.rights.needs.max(least)))
+    });
+    rows.collect()
 }
 
 #[test]
 fn every_method_is_refused_that_changes_more_than_the_viewer_may() {
     let daemon = TestDaemon::start();
     let all = methods();
-    for (rights, allowed) in [("look", LOOK.to_vec()), ("decide", [LOOK, DECIDE].concat())] {
+    // Each right lets through more than the one before it, and not everything.
+    let mut before = 0;
+    for (rights, most) in [("look", Needs::Look), ("decide", Needs::Decide)] {
         let mut link = Link::open(&daemon, json!({"rights": rights}));
         let mut admitted = BTreeSet::new();
-        for method in &all {
+        for method in all.keys() {
             // Without params most are wrong, but rights come first.
             let reply = link.try_call(method, json!({}));
             if reply["error"]["code"] != DENIED {
                 admitted.insert(*method);
             }
         }
-        let allowed: BTreeSet<&str> = allowed.into_iter().collect();
-        assert_eq!(admitted, allowed, "{rights}");
+        let allowed = all.iter().filter(|(_, needs)| **needs <= most).map(|(name, _)| *name);
+        assert_eq!(admitted, allowed.collect(), "{rights}");
+        assert!(before < admitted.len() && admitted.len() < all.len(), "{rights}");
+        before = admitted.len();
     }
 }
 
 #[test]
 fn params_of_every_method_of_the_link_are_known_by_its_name() {
-    for name in methods().iter().filter(|name| name.starts_with("rookery/view/")) {
+    for name in methods().keys().filter(|name| name.starts_with("rookery/view/")) {
         assert!(rookery_view::link::reread(name, b"null").is_some(), "{name}");
     }
 }
