@@ -51,15 +51,28 @@ fn ranked<'a>(
     scopes: Option<&[MemoryScope]>,
     limit: usize,
 ) -> Vec<(&'a str, f64)> {
+    ranked_in(records, query, scopes, limit, 1.0)
+}
+
+/// The same, where a word that no record has counts for this share of its weight: one in a query, a tenth in a
+/// text that was not written as one.
+fn ranked_in<'a>(
+    records: &'a [Record],
+    query: &[usize],
+    scopes: Option<&[MemoryScope]>,
+    limit: usize,
+    share_of_unknown: f64,
+) -> Vec<(&'a str, f64)> {
     let is_wanted = |record: &&Record| {
         scopes.is_none_or(|scopes| scopes.iter().any(|scope| scope.key() == record.scope.key()))
     };
     let collection: Vec<&Record> = records.iter().filter(is_wanted).collect();
     let size = collection.len().max(1_000) as f64;
     let idf = |word: &usize| {
-        let having = collection.iter().filter(|record| record.words.contains(word)).count();
-        let having = having.max(1) as f64;
-        (1.0 + (size - having + 0.5) / (having + 0.5)).ln()
+        let found = collection.iter().filter(|record| record.words.contains(word)).count();
+        let having = found.max(1) as f64;
+        let weight = (1.0 + (size - having + 0.5) / (having + 0.5)).ln();
+        if found == 0 { weight * share_of_unknown } else { weight }
     };
     let weights: Vec<(usize, f64)> = query.iter().map(|word| (*word, idf(word))).collect();
     let sum = |wanted: &dyn Fn(&usize) -> bool| -> f64 {
@@ -113,8 +126,8 @@ fn corpus(draw: &mut Draw) -> Vec<Record> {
     (0..RECORDS).map(|number| record(number, draw)).collect()
 }
 
-#[test]
-fn ten_thousand_records_are_ranked_as_defined() {
+/// The corpus in a store, with what draws the queries.
+fn stored() -> (Draw, Vec<Record>, Memories) {
     let mut draw = Draw(20_261_118);
     let records = corpus(&mut draw);
     let memories = Memories::in_memory().unwrap();
@@ -132,6 +145,38 @@ fn ten_thousand_records_are_ranked_as_defined() {
         })
         .collect();
     assert_eq!(memories.import(&drafts).unwrap(), RECORDS);
+    (draw, records, memories)
+}
+
+fn drawn_scopes(draw: &mut Draw) -> Option<Vec<MemoryScope>> {
+    match draw.below(3) {
+        0 => None,
+        1 => Some(vec![scopes()[draw.below(4)].clone()]),
+        _ => Some(vec![scopes()[1].clone(), MemoryScope::Global]),
+    }
+}
+
+/// What a search finds, to be compared with what is expected.
+fn compare(
+    memories: &Memories,
+    query: (&str, bool),
+    wanted: Option<&[MemoryScope]>,
+    expected: &[(&str, f64)],
+    limit: usize,
+) {
+    let (text, is_prose) = query;
+    let keys: Option<Vec<String>> =
+        wanted.map(|scopes| scopes.iter().map(MemoryScope::key).collect());
+    let query = MemoryQuery { text, scopes: keys.as_deref(), limit, is_prose, vector: None };
+    let found = memories.search(&query).unwrap();
+    let found: Vec<(&str, f64)> =
+        found.iter().map(|found| (found.memory.id.as_str(), found.score)).collect();
+    assert_eq!(found, expected, "{text:?} in {wanted:?}");
+}
+
+#[test]
+fn ten_thousand_records_are_ranked_as_defined() {
+    let (mut draw, records, memories) = stored();
     let mut compared = 0;
     for _ in 0..200 {
         let mut query: Vec<usize> =
@@ -140,24 +185,39 @@ fn ten_thousand_records_are_ranked_as_defined() {
         let text = forms.collect::<Vec<_>>().join(" - ");
         let mut seen = HashSet::new();
         query.retain(|word| seen.insert(*word));
-        let wanted = match draw.below(3) {
-            0 => None,
-            1 => Some(vec![scopes()[draw.below(4)].clone()]),
-            _ => Some(vec![scopes()[1].clone(), MemoryScope::Global]),
-        };
+        let wanted = drawn_scopes(&mut draw);
         let limit = [1, 5, 10, 100][draw.below(4)];
         let expected = ranked(&records, &query, wanted.as_deref(), limit);
-        let keys: Option<Vec<String>> =
-            wanted.as_ref().map(|scopes| scopes.iter().map(MemoryScope::key).collect());
-        let scopes = keys.as_deref();
-        let query = MemoryQuery { text: &text, scopes, limit, ..MemoryQuery::default() };
-        let found = memories.search(&query).unwrap();
-        let found: Vec<(&str, f64)> =
-            found.iter().map(|found| (found.memory.id.as_str(), found.score)).collect();
-        assert_eq!(found, expected, "{text:?} in {wanted:?}");
-        compared += found.len();
+        compare(&memories, (&text, false), wanted.as_deref(), &expected, limit);
+        compared += expected.len();
     }
     assert!(compared > 2_000, "{compared}");
+}
+
+#[test]
+fn in_a_prompt_words_that_no_record_has_weigh_a_tenth() {
+    const NOT_A_QUERY: f64 = 0.1;
+    let (mut draw, records, memories) = stored();
+    let (mut compared, mut with_unknown) = (0, 0);
+    for _ in 0..200 {
+        // Some of the words are in no record: their numbers are behind those of the list.
+        let mut query: Vec<usize> =
+            (0..2 + draw.below(20)).map(|_| draw.below(3 * WORDS.len())).collect();
+        let forms = query.iter().map(|word| match WORDS.get(*word) {
+            Some(forms) => forms[draw.below(forms.len())].to_owned(),
+            None => format!("unheard{word}"),
+        });
+        let text = forms.collect::<Vec<_>>().join(" ");
+        let mut seen = HashSet::new();
+        query.retain(|word| seen.insert(*word));
+        let wanted = drawn_scopes(&mut draw);
+        let limit = [1, 5, 10, 100][draw.below(4)];
+        let expected = ranked_in(&records, &query, wanted.as_deref(), limit, NOT_A_QUERY);
+        compare(&memories, (&text, true), wanted.as_deref(), &expected, limit);
+        compared += expected.len();
+        with_unknown += usize::from(query.iter().any(|word| *word >= WORDS.len()));
+    }
+    assert!(compared > 2_000 && with_unknown > 150, "{compared} {with_unknown}");
 }
 
 /// The cosine as the definition has it, between vectors of length one as they are kept.
