@@ -119,6 +119,7 @@ impl Bench {
             scope: PathScope::Workspace,
             search: Default::default(),
             artifacts: None,
+            writes: None,
             read_only: false,
             sandbox: None,
             seal: None,
@@ -132,6 +133,7 @@ impl Bench {
             time_left: None,
             commands: None,
             files: None,
+            session: None,
             world: Arc::new(Nowhere),
         }
     }

@@ -144,6 +144,9 @@ pub struct ToolContext {
     pub search: SearchBounds,
     /// Where long outputs are kept whole; none cuts them in place.
     pub artifacts: Option<PathBuf>,
+    /// Where files that are being written are noted, so that a daemon that is killed leaves nothing
+    /// half-made; none notes nothing.
+    pub writes: Option<PathBuf>,
     /// Whether its command was allowed because it only reads, and has to be held to that.
     pub read_only: bool,
     /// How a command is held to only reading; without it the command runs as it is.
@@ -169,6 +172,8 @@ pub struct ToolContext {
     pub commands: Option<Arc<dyn RemoteCommands>>,
     /// Where files are, if they are not on this machine; then `root` is a path there.
     pub files: Option<Arc<dyn RemoteFiles>>,
+    /// The session of the runner at which they are, which tells them from files at others.
+    pub session: Option<String>,
     /// The rest of the world, as far as tools may touch it.
     pub world: Arc<dyn ToolWorld>,
 }
@@ -225,8 +230,16 @@ pub trait RemoteFiles: Send + Sync {
     fn kind<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Option<RemoteKind>>;
     /// Reads a file whole.
     fn read<'a>(&'a self, path: &'a Path, limit: u64) -> WorldFuture<'a, Vec<u8>>;
-    /// Makes or replaces a file with its directories.
-    fn write<'a>(&'a self, path: &'a Path, bytes: Vec<u8>) -> WorldFuture<'a, ()>;
+    /// The permissions of a file; none where they cannot be determined.
+    fn mode<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Option<u32>>;
+    /// Makes or replaces a file with its directories. One that is made has these permissions, if they are
+    /// not the usual ones; one that is replaced keeps its own.
+    fn write<'a>(
+        &'a self,
+        path: &'a Path,
+        bytes: Vec<u8>,
+        mode: Option<u32>,
+    ) -> WorldFuture<'a, ()>;
     /// Removes a file.
     fn remove<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, ()>;
     /// Names in a directory, and whether each is a directory.

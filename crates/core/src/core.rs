@@ -58,6 +58,13 @@ pub struct CoreConfig {
     pub max_running_tasks: usize,
 }
 
+impl CoreConfig {
+    /// Where files that tools are writing are noted.
+    pub(crate) fn writes(&self) -> Option<PathBuf> {
+        self.state_dir.as_ref().map(|dir| dir.join("writes"))
+    }
+}
+
 /// How long a stop waits for the programs of closed terminals.
 const ENDINGS_LIMIT: Duration = Duration::from_secs(8);
 
@@ -186,6 +193,10 @@ impl Core {
 
     /// Takes up what the last daemon left.
     async fn restore(&self, interrupted: Interrupted) -> Result<()> {
+        if let Some(writes) = self.inner.config.writes() {
+            // Before anything may be written again.
+            blocking(move || rookery_agent::tools::settle_writes(&writes)).await?;
+        }
         self.seats().restore_sidebar().await;
         self.seats().follow_settings();
         let restored = self.terminals().restore().await?;

@@ -195,6 +195,16 @@ impl Beneath {
         written
     }
 
+    /// The permissions of a regular file below.
+    pub fn mode(&self, path: &Path) -> io::Result<u32> {
+        Ok(rustix::fs::fstat(self.open(path)?)?.st_mode & 0o7777)
+    }
+
+    /// Gives a regular file below other permissions.
+    pub fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(self.open(path)?, Mode::from_raw_mode(mode & 0o7777))?)
+    }
+
     /// Removes a file or a link below.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         let (parent, name) = split(path)?;

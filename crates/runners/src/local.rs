@@ -106,6 +106,23 @@ impl LocalRoot {
         self.with(path, move |root, path| root.write(path, &bytes)).await
     }
 
+    pub(crate) async fn mode(&self, path: &str) -> Result<Option<u32>, RunnerError> {
+        self.with(path, |root, path| root.mode(path).map(Some)).await
+    }
+
+    pub(crate) async fn make(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+        mode: u32,
+    ) -> Result<(), RunnerError> {
+        self.with(path, move |root, path| {
+            root.write(path, &bytes)?;
+            root.set_mode(path, mode)
+        })
+        .await
+    }
+
     pub(crate) async fn remove(&self, path: &str) -> Result<(), RunnerError> {
         self.with(path, |root, path| root.remove(path)).await
     }

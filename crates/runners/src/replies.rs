@@ -55,6 +55,28 @@ pub fn entries(bytes: &[u8]) -> Vec<Entry> {
     entries
 }
 
+/// The permissions in a line of `ls -ld`; none if it is not one of a regular file.
+pub fn mode(bytes: &[u8]) -> Option<u32> {
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    let letters = line.get(..10)?.strip_prefix(b"-")?;
+    let mut mode = 0;
+    for (index, letter) in letters.iter().enumerate() {
+        let bit = 0o400 >> index;
+        // Of every three: read, write, and execute with what else may stand in its place.
+        let special = [0o4000, 0o2000, 0o1000][index / 3];
+        mode |= match (index % 3, letter) {
+            (_, b'-') => 0,
+            (0, b'r') | (1, b'w') | (2, b'x') => bit,
+            (2, b's') if index < 6 => bit | special,
+            (2, b'S') if index < 6 => special,
+            (2, b't') if index == 8 => bit | special,
+            (2, b'T') if index == 8 => special,
+            _ => return None,
+        };
+    }
+    Some(mode)
+}
+
 /// The files that a search printed by their paths from where it began, sorted and at most `most`. The last
 /// one counts only if what ends it is there; what leads out is left out.
 pub fn found(bytes: &[u8], ends: u8, most: usize) -> Vec<String> {
@@ -262,6 +284,19 @@ mod tests {
         assert!(answer::<ArtifactAnswer>(br#"{"artifact_id": ""}"#).is_err());
         let snapshot = answer::<SnapshotAnswer>(br#"{"snapshot": "n"}"#).unwrap().snapshot;
         assert!(matches!(snapshot, Some(SnapshotShape::Id(id)) if id == "n"));
+    }
+
+    #[test]
+    fn permissions_are_read_as_they_are_listed() {
+        let of = |line: &str| mode(format!("{line} 1 me me 3 Nov 19 20:00 it\n").as_bytes());
+        assert_eq!(of("-rwxr-x--x"), Some(0o751));
+        assert_eq!(of("-rw-r--r--."), Some(0o644));
+        assert_eq!(of("-rwsr-Sr-t"), Some(0o7745));
+        assert_eq!(of("-rw-r--r-T"), Some(0o1644));
+        for other in ["drwxr-xr-x", "lrwxrwxrwx", "-rwxrwxrw?", "-xwxrwxrwx", "-rwtr--r--", "-rw"] {
+            assert_eq!(mode(other.as_bytes()), None, "{other}");
+        }
+        assert_eq!(mode(b""), None);
     }
 
     proptest! {

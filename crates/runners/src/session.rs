@@ -189,6 +189,10 @@ pub trait Session: Send + Sync {
     /// Makes or replaces a file, with its directories.
     fn write_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>) -> Work<'a, ()>;
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()>;
+    /// The permissions of a file; none where they cannot be determined.
+    fn mode<'a>(&'a self, path: &'a str) -> Work<'a, Option<u32>>;
+    /// Makes a file that is not there, with these permissions.
+    fn make_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>, mode: u32) -> Work<'a, ()>;
     /// The entries of a directory, by name.
     fn list<'a>(&'a self, path: &'a str) -> Work<'a, Vec<Entry>>;
     /// The regular files below a directory by their paths from there on, sorted; at most `most`.

@@ -138,6 +138,11 @@ async fn files_never_lie_outside_of_the_root() {
     }
     assert!(session.write_file("out/new", b"x".to_vec()).await.is_err());
     assert!(!bench.path("new").exists());
+    assert!(session.make_file("out/secret", Vec::new(), 0o777).await.is_err());
+    assert!(session.mode("out/secret").await.is_err());
+    session.make_file("in/a/run", b"x".to_vec(), 0o750).await.unwrap();
+    assert_eq!(session.mode("in/a/run").await.unwrap(), Some(0o750));
+    session.remove_file("in/a/run").await.unwrap();
     assert_eq!(session.find(".", 10).await.unwrap(), ["in/a/b"]);
     assert_eq!(session.list("in").await.unwrap()[0].name, "a");
     session.remove_file("in/a/b").await.unwrap();

@@ -162,6 +162,31 @@ async fn a_command_there_is_ended_with_its_group() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_made_there_has_the_permissions_that_it_is_given() {
+    let bench = Bench::new();
+    let session = bench.ssh().await;
+    let here = |name: &str| {
+        std::fs::metadata(bench.path("root").join(name)).unwrap().permissions().mode() & 0o7777
+    };
+    for mode in [0o755, 0o600, 0o444, 0o4711] {
+        let name = format!("in/new/{mode:o}");
+        session.make_file(&name, b"#!/bin/sh\n".to_vec(), mode).await.unwrap();
+        assert_eq!((here(&name), session.mode(&name).await.unwrap()), (mode, Some(mode)));
+    }
+    // What is replaced keeps its own.
+    session.write_file("in/new/755", b"other".to_vec()).await.unwrap();
+    assert_eq!(here("in/new/755"), 0o755);
+    std::os::unix::fs::symlink(bench.path(""), bench.path("root/out")).unwrap();
+    std::fs::write(bench.path("secret"), "s").unwrap();
+    for path in ["out/secret", "../secret"] {
+        assert!(matches!(session.mode(path).await, Err(RunnerError::Outside(_))), "{path}");
+        let made = session.make_file(path, Vec::new(), 0o777).await;
+        assert!(matches!(made, Err(RunnerError::Outside(_))), "{path}");
+    }
+    assert!(matches!(session.mode("none").await, Err(RunnerError::NotFound(_))));
+}
+
+#[tokio::test]
 async fn files_there_stay_below_the_root() {
     let bench = Bench::new();
     std::fs::write(bench.path("secret"), "s").unwrap();

@@ -211,6 +211,43 @@ fn one_review_is_settled_from_whichever_dialect_is_first() {
     assert!(told.iter().any(|(name, _)| name == "plan/reviewApproved"));
 }
 
+#[test]
+fn kill_9_while_files_are_written_leaves_nothing_half_made() {
+    let mut daemon = TestDaemon::start();
+    let dir = daemon.home().join("written");
+    fs::create_dir_all(&dir).unwrap();
+    let body = "line\n".repeat(2_000);
+    let write = |number: usize| {
+        let content = format!("{number}\n{body}");
+        let args = json!({"path": format!("deep/{}", number % 3), "content": content});
+        tool("write_file", args, &format!("c{number}"))
+    };
+    let steps: Vec<Value> = (0..40).map(write).collect();
+    for round in 1..=6 {
+        let mut peer = Peer::to(&daemon);
+        peer.set_mode("bypass");
+        let thread = peer.thread(&dir);
+        peer.turn(&thread, &script(&json!(steps)));
+        for _ in 0..round {
+            peer.wait_told("hunk/recorded");
+        }
+        daemon.kill9();
+        daemon.restart();
+        let names = || {
+            let entries = fs::read_dir(dir.join("deep")).unwrap().flatten();
+            entries.map(|entry| entry.file_name().into_string().unwrap()).collect::<Vec<_>>()
+        };
+        // A turn that goes on may write at this very moment.
+        wait_until("nothing of ours is left", PATIENCE, || {
+            names().iter().all(|name| !name.starts_with(".rookery-"))
+        });
+        for name in names().iter().filter(|name| !name.starts_with('.')) {
+            let text = text_of(&dir.join("deep").join(name));
+            assert!(text.ends_with(&body) && text.len() < body.len() + 8, "{name}");
+        }
+    }
+}
+
 /// Settings of a repository that would start a program wherever git starts one.
 fn arm(config: &Path, trap: &Path) {
     let (text, dir, trap) = (text_of(config), config.parent().unwrap().display(), trap.display());

@@ -125,7 +125,7 @@ fn apply(
     args: &MultiEditArgs,
     complain: Complain,
 ) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive(context);
+    let _alone = writing::exclusive(context, std::slice::from_ref(&args.path));
     let planned = planned(context, args, complain)?;
     planned.commit(context)?;
     let shown = planned.files.first().map(|file| file.path.clone()).unwrap_or_default();

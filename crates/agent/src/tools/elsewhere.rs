@@ -76,6 +76,11 @@ pub(super) fn read(files: &dyn RemoteFiles, place: &Place, limit: u64) -> Result
     })
 }
 
+/// The permissions of a file; none where they cannot be determined.
+pub(super) fn mode(files: &dyn RemoteFiles, path: &Path) -> Option<u32> {
+    wait(files.mode(path)).ok().flatten()
+}
+
 /// Names in a directory, those of directories with a slash.
 pub(super) fn names(files: &dyn RemoteFiles, place: &Place) -> Result<Vec<String>, String> {
     let names = wait(files.list(&place.path))?;
@@ -96,7 +101,12 @@ pub(super) fn commit(files: &dyn RemoteFiles, changes: &[Change]) -> Result<(), 
     let mut before = Vec::new();
     for change in changes {
         let old = match kind(files, &change.path)? {
-            Some(RemoteKind::File) => Some(wait(files.read(&change.path, MAX_FILE))?),
+            Some(RemoteKind::File) => {
+                let bytes = wait(files.read(&change.path, MAX_FILE))?;
+                // What is replaced keeps them; what is removed would have to be made again.
+                let mode = change.content.is_none().then(|| mode(files, &change.path)).flatten();
+                Some((bytes, mode))
+            }
             Some(RemoteKind::Dir) => {
                 return Err(format!(
                     "cannot write {}: it is not a regular file",
@@ -108,7 +118,8 @@ pub(super) fn commit(files: &dyn RemoteFiles, changes: &[Change]) -> Result<(), 
         before.push(old);
     }
     for (index, change) in changes.iter().enumerate() {
-        let done = put(files, &change.path, change.content.clone(), before[index].is_some());
+        let content = change.content.clone().map(|bytes| (bytes, change.mode));
+        let done = put(files, &change.path, content, before[index].is_some());
         if let Err(why) = done {
             for (change, old) in changes.iter().zip(&before).take(index + 1) {
                 // What cannot be taken back either is named by the error that follows.
@@ -123,11 +134,11 @@ pub(super) fn commit(files: &dyn RemoteFiles, changes: &[Change]) -> Result<(), 
 fn put(
     files: &dyn RemoteFiles,
     path: &Path,
-    content: Option<Vec<u8>>,
+    content: Option<(Vec<u8>, Option<u32>)>,
     may_exist: bool,
 ) -> Result<(), String> {
     match content {
-        Some(content) => wait(files.write(path, content)),
+        Some((content, mode)) => wait(files.write(path, content, mode)),
         None if may_exist => match wait(files.remove(path)) {
             Err(why) if why.starts_with("no such file") => Ok(()),
             other => other,
@@ -150,6 +161,7 @@ mod tests {
     #[derive(Default)]
     struct There {
         files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+        modes: Mutex<BTreeMap<PathBuf, u32>>,
         locked: Option<PathBuf>,
     }
 
@@ -169,9 +181,22 @@ mod tests {
             Box::pin(std::future::ready(found.ok_or("no such file: there".to_owned())))
         }
 
-        fn write<'a>(&'a self, path: &'a Path, bytes: Vec<u8>) -> WorldFuture<'a, ()> {
+        fn mode<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Option<u32>> {
+            Box::pin(std::future::ready(Ok(self.modes.lock().get(path).copied())))
+        }
+
+        fn write<'a>(
+            &'a self,
+            path: &'a Path,
+            bytes: Vec<u8>,
+            mode: Option<u32>,
+        ) -> WorldFuture<'a, ()> {
             let is_locked = self.locked.as_deref() == Some(path);
             if !is_locked {
+                let is_made = !self.files.lock().contains_key(path);
+                if let Some(mode) = mode.filter(|_| is_made) {
+                    self.modes.lock().insert(path.to_owned(), mode);
+                }
                 self.files.lock().insert(path.to_owned(), bytes);
             }
             let outcome = if is_locked { Err("it is read-only".to_owned()) } else { Ok(()) };
@@ -180,6 +205,7 @@ mod tests {
 
         fn remove<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, ()> {
             self.files.lock().remove(path);
+            self.modes.lock().remove(path);
             Box::pin(std::future::ready(Ok(())))
         }
 
@@ -211,7 +237,7 @@ mod tests {
     fn there(files: &[(&str, &str)]) -> Arc<There> {
         let files =
             files.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec()));
-        Arc::new(There { files: Mutex::new(files.collect()), locked: None })
+        Arc::new(There { files: Mutex::new(files.collect()), ..There::default() })
     }
 
     #[tokio::test]
@@ -259,6 +285,28 @@ mod tests {
             let output = super::super::call(context, "read_file", json!({"path": path})).await;
             assert_eq!(output.text, format!("path is outside workspace: {path}"));
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_moved_or_comes_back_there_has_its_permissions() {
+        let bench = Bench::new();
+        let there = there(&[("/srv/work/run.sh", "one\n"), ("/srv/work/gone.sh", "two\n")]);
+        let modes = || there.modes.lock().clone();
+        for name in ["run.sh", "gone.sh"] {
+            there.modes.lock().insert(Path::new("/srv/work").join(name), 0o755);
+        }
+        let patch = "*** Begin Patch\n*** Update File: run.sh\n*** Move to: new.sh\n-one\n+1\n*** Delete File: gone.sh\n*** End Patch";
+        let context = || context(&bench, there.clone());
+        let output = super::super::call(context(), "apply_patch", json!({"patch": patch})).await;
+        assert!(!output.is_error, "{}", output.text);
+        assert_eq!(modes(), [("/srv/work/new.sh".into(), 0o755)].into());
+        assert_eq!(output.edits.len(), 2);
+        for edit in output.edits {
+            super::super::roll_back(context(), edit, 1, false).await.unwrap();
+        }
+        let both = ["/srv/work/gone.sh", "/srv/work/run.sh"];
+        assert_eq!(modes(), both.map(|path| (PathBuf::from(path), 0o755)).into());
+        assert_eq!(there.files.lock()[Path::new(both[1])], b"one\n");
     }
 
     #[tokio::test]

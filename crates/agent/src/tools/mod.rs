@@ -56,6 +56,7 @@ pub use skill::{SKILL_TOOL, SkillText};
 pub use task::{CHILD, TaskCall, task_call};
 pub use touched::{is_placed, touched};
 pub use view_image::read_image;
+pub use writing::settle_writes;
 
 /// All built-in tools, in the order in which models get them.
 pub const TOOLS: &[Tool] = &[

@@ -152,9 +152,12 @@ pub(super) fn exists(context: &ToolContext, place: &Place) -> Result<bool, Strin
     }
 }
 
-/// The permissions of what is at a place. Elsewhere a file keeps them by being replaced there.
+/// The permissions of what is at a place, where they can be determined.
 pub(super) fn mode(context: &ToolContext, place: &Place) -> Option<u32> {
-    let found = std::fs::symlink_metadata(&place.path).ok().filter(|_| context.files.is_none())?;
+    if let Some(files) = elsewhere::files(context) {
+        return elsewhere::mode(files.as_ref(), &place.path);
+    }
+    let found = std::fs::symlink_metadata(&place.path).ok()?;
     Some(std::os::unix::fs::MetadataExt::mode(&found) & 0o7777)
 }
 

@@ -49,7 +49,7 @@ impl Planned {
     pub(super) fn commit(&self, context: &ToolContext) -> Result<(), String> {
         match elsewhere::files(context) {
             Some(files) => elsewhere::commit(files.as_ref(), &self.changes),
-            None => writing::commit(&self.changes),
+            None => writing::commit(&self.changes, context.writes.as_deref()),
         }
     }
 

@@ -41,7 +41,9 @@ pub async fn roll_back(
 ) -> Result<Reverted, RollbackError> {
     let work = tokio::task::spawn_blocking(move || {
         let context = ToolContext { scope: PathScope::Workspace, ..context };
-        let _alone = writing::exclusive(&context);
+        let named: Vec<String> =
+            std::iter::once(edit.path.clone()).chain(edit.old_path.clone()).collect();
+        let _alone = writing::exclusive(&context, &named);
         reverted(&context, &edit, at, was_begun)
     });
     work.await.unwrap_or_else(|error| Err(RollbackError::Failed(error.to_string())))

@@ -48,6 +48,10 @@ impl Bench {
         self.dir.path().join("artifacts")
     }
 
+    pub(super) fn writes(&self) -> PathBuf {
+        self.dir.path().join("writes")
+    }
+
     pub(super) fn context(&self) -> ToolContext {
         ToolContext {
             thread: ThreadId::new(7),
@@ -58,6 +62,7 @@ impl Bench {
             secrets: Secrets::of(Some(&self.home()), &[]),
             search: SearchBounds::default(),
             artifacts: Some(self.artifacts()),
+            writes: Some(self.writes()),
             read_only: false,
             sandbox: None,
             seal: None,
@@ -70,6 +75,7 @@ impl Bench {
             time_left: None,
             commands: None,
             files: None,
+            session: None,
             world: self.world.clone(),
         }
     }

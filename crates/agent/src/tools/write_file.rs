@@ -55,7 +55,7 @@ pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String,
 }
 
 fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive(context);
+    let _alone = writing::exclusive(context, std::slice::from_ref(&args.path));
     let planned = planned(context, &args)?;
     let shown = planned.files.first().map(|file| file.path.clone()).unwrap_or_default();
     planned.commit(context)?;

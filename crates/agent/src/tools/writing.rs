@@ -1,9 +1,13 @@
 //! Changes files: all of them or none, each by a new file that takes the old one's name.
 //!
 //! What is replaced is kept under another name until everything is in place, so that a failure
-//! half way is undone by renaming alone.
+//! half way is undone by renaming alone. What a killed daemon left of it is settled by the next one.
+
+mod held;
+mod notes;
 
 use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
 use std::fs::File;
 use std::hash::BuildHasher as _;
 use std::io::{self, Write as _};
@@ -12,24 +16,37 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, Stat, linkat, mkdirat, openat, renameat, statat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, Stat, fstat, linkat, mkdirat, openat, renameat, statat,
+    unlinkat,
 };
 
-use super::paths;
+pub use notes::settle_writes;
+use notes::{Note, Noted, NotedStep, Written};
+
+use super::{elsewhere, paths};
 use crate::tool::ToolContext;
 
 /// Held while files are read, changed and written back, so that no two changes mix.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// The same for files elsewhere, which may take their time.
-static WRITING_ELSEWHERE: Mutex<()> = Mutex::new(());
-
-/// Waits until no other change is being made, and keeps others waiting.
-pub(super) fn exclusive(context: &ToolContext) -> MutexGuard<'static, ()> {
+/// Waits until no other change of these files is being made, and keeps others waiting. What is done elsewhere
+/// may take its time, and holds up only changes of the same files there.
+pub(super) fn exclusive(context: &ToolContext, named: &[String]) -> Alone {
     match context.files {
-        Some(_) => WRITING_ELSEWHERE.lock(),
-        None => WRITING.lock(),
+        None => Alone::Here(WRITING.lock()),
+        Some(_) => {
+            let session = context.session.as_deref().unwrap_or_default();
+            // A name that leads nowhere is refused where it is used.
+            let places = named.iter().filter_map(|name| elsewhere::resolve(context, name).ok());
+            Alone::There(held::hold(session, places.map(|place| place.path)))
+        }
     }
+}
+
+/// While it is there, nothing else is changed.
+pub(super) enum Alone {
+    Here(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, ()>),
+    There(#[expect(dead_code, reason = "it is held")] held::Held),
 }
 
 /// What is to become of one path, which must be resolved.
@@ -43,13 +60,15 @@ pub(super) struct Change {
     pub(super) mode: Option<u32>,
 }
 
-/// Makes all changes. If one fails, everything is as it was.
-pub(super) fn commit(changes: &[Change]) -> Result<(), String> {
-    let mut work = Work::default();
-    for change in changes {
-        let result = work.prepare(change);
+/// Makes all changes. If one fails, everything is as it was. What is on its way is noted in the directory
+/// `notes`, if there is one.
+pub(super) fn commit(changes: &[Change], notes: Option<&Path>) -> Result<(), String> {
+    let mut work = Work::begin(changes, notes);
+    for (index, change) in changes.iter().enumerate() {
+        let result = work.prepare(index, change);
         result.map_err(|error| format!("cannot write {}: {error}", change.path.display()))?;
     }
+    work.note.write(&work.noted);
     for (index, change) in changes.iter().enumerate() {
         let result = work.swap(index);
         result.map_err(|error| format!("cannot write {}: {error}", change.path.display()))?;
@@ -59,11 +78,13 @@ pub(super) fn commit(changes: &[Change]) -> Result<(), String> {
 }
 
 /// Changes on their way. Dropped before they are kept, they are undone.
-#[derive(Default)]
 struct Work {
     steps: Vec<Step>,
     /// Directories that were made, outer ones first.
     made: Vec<PathBuf>,
+    /// What the next daemon needs if this one is killed, and where that is kept.
+    noted: Noted,
+    note: Note,
 }
 
 /// One change on its way.
@@ -92,8 +113,32 @@ impl Step {
 }
 
 impl Work {
+    /// Notes what is going to be done, before any of it is.
+    fn begin(changes: &[Change], notes: Option<&Path>) -> Work {
+        let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_owned();
+        let step = |change: &Change| NotedStep {
+            dir: part(change.path.parent().map(Path::as_os_str)),
+            name: part(change.path.file_name()),
+            fresh: scratch_name().into(),
+            backup: scratch_name().into(),
+            written: None,
+        };
+        let mut made: Vec<OsString> = Vec::new();
+        for change in changes.iter().filter(|change| change.content.is_some()) {
+            let dirs = change.path.parent().map(missing).unwrap_or_default();
+            for dir in dirs.into_iter().map(|dir| dir.as_os_str().to_owned()) {
+                if !made.contains(&dir) {
+                    made.push(dir);
+                }
+            }
+        }
+        let noted = Noted { steps: changes.iter().map(step).collect(), made };
+        let note = Note::begin(notes, &noted);
+        Work { steps: Vec::new(), made: Vec::new(), noted, note }
+    }
+
     /// Makes the directory and writes the new file beside the old one.
-    fn prepare(&mut self, change: &Change) -> io::Result<()> {
+    fn prepare(&mut self, index: usize, change: &Change) -> io::Result<()> {
         let absent = || io::Error::new(io::ErrorKind::InvalidInput, "it has no name");
         let (parent, name) =
             change.path.parent().zip(change.path.file_name()).ok_or_else(absent)?;
@@ -105,12 +150,15 @@ impl Work {
         let name = PathBuf::from(name);
         let step = Step { dir, name, fresh: None, backup: None, is_swapped: false, removes };
         self.steps.push(step);
-        let Some((step, content)) = self.steps.last_mut().zip(change.content.as_ref()) else {
+        let noted = self.noted.steps.get_mut(index);
+        let Some(((step, content), noted)) =
+            self.steps.last_mut().zip(change.content.as_ref()).zip(noted)
+        else {
             return Ok(());
         };
         let before = step.found()?;
         let mode = before.map(|found| found.st_mode & 0o7777).or(change.mode);
-        let fresh = scratch_name();
+        let fresh = PathBuf::from(&noted.fresh);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let first = Mode::from_raw_mode(if mode.is_some() { 0o600 } else { 0o666 });
         let mut file = File::from(openat(&step.dir, &fresh, flags | OFlags::NOFOLLOW, first)?);
@@ -119,18 +167,14 @@ impl Work {
         if let Some(mode) = mode {
             file.set_permissions(std::fs::Permissions::from_mode(mode))?;
         }
-        file.sync_all()
+        file.sync_all()?;
+        noted.written = Some(Written::from(&fstat(&file)?));
+        Ok(())
     }
 
     /// Makes directories one by one, so that those can be taken back.
     fn make_dirs(&mut self, dir: &Path) -> io::Result<()> {
-        let mut missing: Vec<&Path> = Vec::new();
-        let mut at = dir;
-        while std::fs::symlink_metadata(at).is_err() {
-            missing.push(at);
-            at = at.parent().unwrap_or(Path::new("/"));
-        }
-        for dir in missing.into_iter().rev() {
+        for dir in missing(dir) {
             let parent =
                 paths::open(dir.parent().unwrap_or(dir), OFlags::RDONLY | OFlags::DIRECTORY)?;
             let name = dir.file_name().unwrap_or_default();
@@ -145,9 +189,10 @@ impl Work {
 
     /// Puts one new state in place, and the old one aside.
     fn swap(&mut self, index: usize) -> io::Result<()> {
-        let Some(step) = self.steps.get_mut(index) else { return Ok(()) };
+        let names = self.steps.get_mut(index).zip(self.noted.steps.get(index));
+        let Some((step, noted)) = names else { return Ok(()) };
         if step.found()?.is_some() {
-            let backup = scratch_name();
+            let backup = PathBuf::from(&noted.backup);
             // A second name keeps the first in place; where links are not possible it is moved.
             if linkat(&step.dir, &step.name, &step.dir, &backup, AtFlags::empty()).is_err() {
                 renameat(&step.dir, &step.name, &step.dir, &backup)?;
@@ -169,6 +214,7 @@ impl Work {
 
     /// Everything is in place: forgets what was before.
     fn keep(mut self) {
+        self.note.done();
         self.made.clear();
         for step in self.steps.drain(..) {
             if let Some(backup) = &step.backup {
@@ -200,7 +246,16 @@ impl Drop for Work {
         for dir in self.made.drain(..).rev() {
             let _ = std::fs::remove_dir(dir);
         }
+        self.note.remove();
     }
+}
+
+/// The directories that are not there yet on the way to one, outer ones first.
+fn missing(dir: &Path) -> Vec<&Path> {
+    let is_missing = |dir: &&Path| std::fs::symlink_metadata(dir).is_err();
+    let mut missing: Vec<&Path> = dir.ancestors().take_while(is_missing).collect();
+    missing.reverse();
+    missing
 }
 
 /// A unique name in the same directory.
@@ -224,7 +279,7 @@ mod tests {
         let script = bench.file("run.sh", "old");
         std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o751)).unwrap();
         let deep = bench.root().join("a/b/c.txt");
-        commit(&[write(script.clone(), "new"), write(deep.clone(), "deep")]).unwrap();
+        commit(&[write(script.clone(), "new"), write(deep.clone(), "deep")], None).unwrap();
         assert_eq!(std::fs::read_to_string(&script).unwrap(), "new");
         assert_eq!(script.metadata().unwrap().permissions().mode() & 0o7777, 0o751);
         assert_eq!(std::fs::read_to_string(deep).unwrap(), "deep");
@@ -244,8 +299,10 @@ mod tests {
             Change { path: gone.clone(), content: None, mode: None },
             write(third.clone(), "never"),
         ];
-        let mut work = Work::default();
-        changes.iter().for_each(|change| work.prepare(change).unwrap());
+        let mut work = Work::begin(&changes, None);
+        for (index, change) in changes.iter().enumerate() {
+            work.prepare(index, change).unwrap();
+        }
         // A file cannot take the place of a directory, and this one comes up at the worst moment.
         std::fs::create_dir(&third).unwrap();
         (0..3).for_each(|index| work.swap(index).unwrap());
@@ -262,7 +319,7 @@ mod tests {
     fn what_is_no_regular_file_is_never_replaced() {
         let bench = Bench::new();
         bench.file("dir/inner", "kept");
-        let why = commit(&[write(bench.root().join("dir"), "x")]).unwrap_err();
+        let why = commit(&[write(bench.root().join("dir"), "x")], None).unwrap_err();
         assert!(why.ends_with("it is not a regular file"), "{why}");
         assert_eq!(bench.names(), ["dir", "dir/inner"]);
     }
@@ -271,7 +328,110 @@ mod tests {
     fn removing_what_is_not_there_is_no_failure() {
         let bench = Bench::new();
         let path = bench.root().join("none");
-        commit(&[Change { path, content: None, mode: None }]).unwrap();
+        commit(&[Change { path, content: None, mode: None }], None).unwrap();
         assert!(bench.names().is_empty());
+    }
+
+    /// How far a commit had come when it was killed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Killed {
+        Prepared,
+        Swapped(usize),
+        Done,
+    }
+
+    fn killed_at(changes: &[Change], notes: &Path, at: Killed) {
+        let mut work = Work::begin(changes, Some(notes));
+        for (index, change) in changes.iter().enumerate() {
+            work.prepare(index, change).unwrap();
+        }
+        work.note.write(&work.noted);
+        let swapped = match at {
+            Killed::Prepared => 0,
+            Killed::Swapped(count) => count,
+            Killed::Done => changes.len(),
+        };
+        (0..swapped).for_each(|index| work.swap(index).unwrap());
+        if at == Killed::Done {
+            work.note.done();
+        }
+        std::mem::forget(work);
+    }
+
+    #[test]
+    fn what_a_killed_daemon_was_writing_is_settled() {
+        let stages = [Killed::Prepared, Killed::Swapped(1), Killed::Swapped(2), Killed::Swapped(3)];
+        for at in stages.into_iter().chain([Killed::Done]) {
+            let bench = Bench::new();
+            let (old, gone) = (bench.file("old", "1"), bench.file("gone", "2"));
+            let before = bench.names();
+            let changes = [
+                write(old.clone(), "new"),
+                Change { path: gone, content: None, mode: None },
+                write(bench.root().join("a/b/made"), "made"),
+            ];
+            killed_at(&changes, &bench.writes(), at);
+            settle_writes(&bench.writes());
+            let (names, text) = match at {
+                Killed::Done => {
+                    (["a", "a/b", "a/b/made", "old"].map(str::to_owned).to_vec(), "new")
+                }
+                _ => (before, "1"),
+            };
+            assert_eq!((bench.names(), bench.read("old").as_str()), (names, text), "{at:?}");
+            assert_eq!(std::fs::read_dir(bench.writes()).unwrap().count(), 0, "{at:?}");
+            // Once is enough.
+            settle_writes(&bench.writes());
+            assert_eq!(bench.read("old"), text);
+        }
+    }
+
+    #[test]
+    fn what_was_changed_since_stays_as_it_is() {
+        let bench = Bench::new();
+        let (old, made) = (bench.file("old", "1"), bench.root().join("made"));
+        let changes = [write(old.clone(), "new"), write(made.clone(), "made")];
+        killed_at(&changes, &bench.writes(), Killed::Swapped(2));
+        for path in [&old, &made] {
+            std::fs::write(path, "by a person").unwrap();
+        }
+        settle_writes(&bench.writes());
+        assert_eq!(bench.names(), ["made", "old"]);
+        assert_eq!(
+            (bench.read("old"), bench.read("made")),
+            ("by a person".into(), "by a person".into())
+        );
+    }
+
+    #[test]
+    fn attack_a_note_names_no_file_but_ours() {
+        let bench = Bench::new();
+        let kept = bench.file("kept", "1");
+        let step = |fresh: &str, backup: &str| NotedStep {
+            dir: bench.root().into(),
+            name: "other".into(),
+            fresh: fresh.into(),
+            backup: backup.into(),
+            written: None,
+        };
+        let steps = vec![step("kept", ".rookery-1.tmp"), step(".rookery-1.tmp", "../root/kept")];
+        let mut note = Note::begin(Some(&bench.writes()), &Noted { steps, made: Vec::new() });
+        std::fs::write(bench.writes().join("x.json"), "{").unwrap();
+        std::fs::write(bench.writes().join("y.draft"), "{").unwrap();
+        settle_writes(&bench.writes());
+        assert_eq!(std::fs::read_to_string(kept).unwrap(), "1");
+        assert_eq!(std::fs::read_dir(bench.writes()).unwrap().count(), 0);
+        note.remove();
+    }
+
+    #[test]
+    fn a_commit_leaves_no_note() {
+        let bench = Bench::new();
+        commit(&[write(bench.root().join("a"), "1")], Some(&bench.writes())).unwrap();
+        let why =
+            commit(&[write(bench.root().join("a/b"), "2")], Some(&bench.writes())).unwrap_err();
+        assert!(why.starts_with("cannot write"), "{why}");
+        assert_eq!(bench.names(), ["a"]);
+        assert_eq!(std::fs::read_dir(bench.writes()).unwrap().count(), 0);
     }
 }

@@ -117,7 +117,11 @@ impl RemoteFiles for Unopened {
         Self::refuse()
     }
 
-    fn write<'a>(&'a self, _: &'a Path, _: Vec<u8>) -> WorldFuture<'a, ()> {
+    fn mode<'a>(&'a self, _: &'a Path) -> WorldFuture<'a, Option<u32>> {
+        Self::refuse()
+    }
+
+    fn write<'a>(&'a self, _: &'a Path, _: Vec<u8>, _: Option<u32>) -> WorldFuture<'a, ()> {
         Self::refuse()
     }
 
@@ -218,9 +222,24 @@ impl RemoteFiles for Remote {
         })
     }
 
-    fn write<'a>(&'a self, path: &'a Path, bytes: Vec<u8>) -> WorldFuture<'a, ()> {
+    fn mode<'a>(&'a self, path: &'a Path) -> WorldFuture<'a, Option<u32>> {
+        Box::pin(async move { self.session.mode(&Self::text(path)).await.map_err(error_text) })
+    }
+
+    fn write<'a>(
+        &'a self,
+        path: &'a Path,
+        bytes: Vec<u8>,
+        mode: Option<u32>,
+    ) -> WorldFuture<'a, ()> {
         Box::pin(async move {
-            self.session.write_file(&Self::text(path), bytes).await.map_err(error_text)
+            let text = Self::text(path);
+            let is_made = mode.is_some() && self.kind(path).await?.is_none();
+            let written = match mode.filter(|_| is_made) {
+                Some(mode) => self.session.make_file(&text, bytes, mode).await,
+                None => self.session.write_file(&text, bytes).await,
+            };
+            written.map_err(error_text)
         })
     }
 

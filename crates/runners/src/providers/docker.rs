@@ -269,6 +269,14 @@ impl Session for Container {
         Box::pin(async move { self.root.write(&self.below(path)?, bytes).await })
     }
 
+    fn mode<'a>(&'a self, path: &'a str) -> Work<'a, Option<u32>> {
+        Box::pin(async move { self.root.mode(&self.below(path)?).await })
+    }
+
+    fn make_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>, mode: u32) -> Work<'a, ()> {
+        Box::pin(async move { self.root.make(&self.below(path)?, bytes, mode).await })
+    }
+
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()> {
         Box::pin(async move { self.root.remove(&self.below(path)?).await })
     }

@@ -316,6 +316,14 @@ impl Session for Worktree {
         self.local.write_file(path, bytes)
     }
 
+    fn mode<'a>(&'a self, path: &'a str) -> Work<'a, Option<u32>> {
+        self.local.mode(path)
+    }
+
+    fn make_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>, mode: u32) -> Work<'a, ()> {
+        self.local.make_file(path, bytes, mode)
+    }
+
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()> {
         self.local.remove_file(path)
     }

@@ -257,6 +257,26 @@ impl Session for Hosted {
         })
     }
 
+    fn mode<'a>(&'a self, path: &'a str) -> Work<'a, Option<u32>> {
+        Box::pin(async move {
+            let full = self.path(path)?;
+            // Where there is no such program they stay unknown.
+            Ok(self
+                .output(".", &["ls", "-ld", "--", &full])
+                .await
+                .ok()
+                .and_then(|it| replies::mode(&it)))
+        })
+    }
+
+    fn make_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>, mode: u32) -> Work<'a, ()> {
+        Box::pin(async move {
+            self.write_file(path, bytes).await?;
+            let (full, mode) = (self.path(path)?, format!("{mode:04o}"));
+            self.output(".", &["chmod", &mode, "--", &full]).await.map(drop)
+        })
+    }
+
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()> {
         Box::pin(async move {
             let full = self.path(path)?;

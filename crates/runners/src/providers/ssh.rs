@@ -158,7 +158,7 @@ impl Ssh {
     async fn file(
         &self,
         path: &str,
-        script: fn(&Remote, &str) -> String,
+        script: impl FnOnce(&Remote, &str) -> String,
         stdin: Vec<u8>,
         limit: usize,
     ) -> Result<Vec<u8>, RunnerError> {
@@ -290,7 +290,26 @@ impl Session for Ssh {
     }
 
     fn write_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>) -> Work<'a, ()> {
-        Box::pin(async move { self.file(path, script::write, bytes, GREETING).await.map(drop) })
+        Box::pin(async move {
+            let size = bytes.len();
+            let script = |remote: &Remote, path: &str| script::write(remote, path, size, None);
+            self.file(path, script, bytes, GREETING).await.map(drop)
+        })
+    }
+
+    fn mode<'a>(&'a self, path: &'a str) -> Work<'a, Option<u32>> {
+        Box::pin(async move {
+            Ok(replies::mode(&self.file(path, script::describe, Vec::new(), GREETING).await?))
+        })
+    }
+
+    fn make_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>, mode: u32) -> Work<'a, ()> {
+        Box::pin(async move {
+            let size = bytes.len();
+            let script =
+                |remote: &Remote, path: &str| script::write(remote, path, size, Some(mode));
+            self.file(path, script, bytes, GREETING).await.map(drop)
+        })
     }
 
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()> {

@@ -82,6 +82,14 @@ impl Session for Local {
         Box::pin(self.here.root.write(path, bytes))
     }
 
+    fn mode<'a>(&'a self, path: &'a str) -> Work<'a, Option<u32>> {
+        Box::pin(self.here.root.mode(path))
+    }
+
+    fn make_file<'a>(&'a self, path: &'a str, bytes: Vec<u8>, mode: u32) -> Work<'a, ()> {
+        Box::pin(self.here.root.make(path, bytes, mode))
+    }
+
     fn remove_file<'a>(&'a self, path: &'a str) -> Work<'a, ()> {
         Box::pin(self.here.root.remove(path))
     }

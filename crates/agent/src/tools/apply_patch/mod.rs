@@ -113,11 +113,15 @@ fn planned(context: &ToolContext, patch: &str) -> Result<(Planned, Vec<String>),
 /// The paths that a call names: of all files that its patch makes, changes, moves or removes.
 pub(super) fn named_paths(arguments: Value) -> Result<Vec<String>, String> {
     let args: Args = arguments::decode(arguments)?;
-    let named = parse(&args.patch)?.into_iter().flat_map(|action| match action {
+    Ok(paths_of(parse(&args.patch)?))
+}
+
+fn paths_of(actions: Vec<Action>) -> Vec<String> {
+    let named = actions.into_iter().flat_map(|action| match action {
         Action::Add { path, .. } | Action::Delete { path, .. } => vec![path],
         Action::Update { path, to, .. } => std::iter::once(path).chain(to).collect(),
     });
-    Ok(named.collect())
+    named.collect()
 }
 
 /// What a call would change.
@@ -127,7 +131,7 @@ pub(super) fn preview(context: &ToolContext, arguments: Value) -> Result<String,
 }
 
 fn run(context: &ToolContext, args: Args) -> Result<ToolOutput, String> {
-    let _alone = writing::exclusive(context);
+    let _alone = writing::exclusive(context, &paths_of(parse(&args.patch)?));
     let (planned, done) = planned(context, &args.patch)?;
     planned.commit(context)?;
     let files: Vec<&str> = planned.files.iter().map(|file| file.path.as_str()).collect();
@@ -211,7 +215,7 @@ impl Drafts {
         };
         let exists = paths::exists(context, &place)?;
         let before = exists.then(|| paths::read_text(context, &place)).transpose()?;
-        let mode = paths::mode(context, &place);
+        let mode = exists.then(|| paths::mode(context, &place)).flatten();
         let now = before.clone();
         Ok(entry.insert(Draft { place, before, now, moved_from: None, mode }))
     }

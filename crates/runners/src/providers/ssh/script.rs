@@ -172,12 +172,25 @@ pub(super) fn read(remote: &Remote, path: &str, most: usize) -> String {
     )
 }
 
-/// Replaces a file by what is read.
-pub(super) fn write(remote: &Remote, path: &str) -> String {
+/// Says what a file is, as `ls -l` does.
+pub(super) fn describe(remote: &Remote, path: &str) -> String {
+    format!(
+        "{}{}[ -e \"$f\" ] || no {NOT_FOUND} 'no such file'; [ -f \"$f\" ] || no {NOT_REGULAR} 'not a file'\n\
+         LC_ALL=C ls -ld -- \"$f\"",
+        start(remote),
+        reach(path, false)
+    )
+}
+
+/// Replaces a file by what is read, if all of it comes. One that is made gets these permissions, if some are
+/// given.
+pub(super) fn write(remote: &Remote, path: &str, bytes: usize, mode: Option<u32>) -> String {
+    // Without them it has the usual ones.
+    let made = mode.map_or_else(String::new, |mode| format!("&& chmod {mode:04o} \"$x\" "));
     format!(
         "{}{}[ ! -e \"$f\" ] || [ -f \"$f\" ] || no {NOT_REGULAR} 'not a file'\n\
          x=$t/.rookery-$$.new; [ -e \"$f\" ] && cp -p -- \"$f\" \"$x\" 2>/dev/null\n\
-         cat >\"$x\" && mv -f -- \"$x\" \"$f\" || {{ rm -f -- \"$x\"; exit 1; }}",
+         cat >\"$x\" && [ $(($(wc -c <\"$x\"))) -eq {bytes} ] {made}&& mv -f -- \"$x\" \"$f\" || {{ rm -f -- \"$x\"; exit 1; }}",
         start(remote),
         reach(path, true)
     )
