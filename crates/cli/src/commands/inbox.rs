@@ -1,6 +1,6 @@
 //! `rookery inbox`: what needs attention, also as it changes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rookery_native::{
     notification,
@@ -175,8 +175,8 @@ struct Filed<'a> {
 struct Watch {
     json: bool,
     colors: Colors,
-    /// Requests that were shown and wait still.
-    open: HashSet<String>,
+    /// Requests that were shown and wait still, with what they say.
+    open: HashMap<String, String>,
     /// Items that were shown and wait still, with what they say.
     items: HashMap<String, String>,
     /// The last event that was seen.
@@ -187,7 +187,7 @@ struct Watch {
 async fn watch(mut client: Client, json: bool) -> Outcome {
     let status: Status = call(&client, GetStatus).await?;
     let seen = status.last_event;
-    let (open, items) = (HashSet::new(), HashMap::new());
+    let (open, items) = (HashMap::new(), HashMap::new());
     let mut watch = Watch { json, colors: Colors::of_stdout(), open, items, seen };
     // What is asked from here on comes as an event, so nothing falls between the two.
     let waiting = waiting(&client).await?;
@@ -284,25 +284,27 @@ impl Watch {
     }
 
     fn opened(&mut self, request: &Request) -> Outcome<()> {
-        if !self.open.insert(request.id.clone()) {
+        // A plan that was rewritten is shown again.
+        let says = requests::summary(request);
+        if self.open.insert(request.id.clone(), says.clone()) == Some(says) {
             return Ok(());
         }
         if self.json {
             return output::json_line(&Change { r#type: "request.opened", request });
         }
-        let open = self.open.iter().map(String::as_str);
+        let open = self.open.keys().map(String::as_str);
         output::line(opened(request, requests::short_id(&request.id, open), self.colors))
     }
 
     fn settled(&mut self, request: &Request) -> Outcome<()> {
         // One that was settled between the first look and the list was never shown.
-        if !self.open.contains(&request.id) {
+        if !self.open.contains_key(&request.id) {
             return Ok(());
         }
         if self.json {
             output::json_line(&Change { r#type: "request.settled", request })?;
         } else {
-            let open = self.open.iter().map(String::as_str);
+            let open = self.open.keys().map(String::as_str);
             output::line(settled(request, requests::short_id(&request.id, open), self.colors))?;
         }
         self.open.remove(&request.id);

@@ -36,6 +36,8 @@ shows! {
     Commands,
     /// Work that one session hands to another.
     Handoffs,
+    /// What programs that clients run print.
+    Output,
     /// What asks for attention, and the timeline.
     Queue,
     /// What waits for an answer, and what was answered lately.

@@ -17,13 +17,15 @@ use rookery_model::{Error, ErrorKind, EventSeq, NumberedEvent, Result, ThreadId}
 use rookery_store::Store;
 use tokio::sync::watch;
 
+use crate::core::Core;
 use crate::rooms::Log;
 
 pub use changes::{Changes, Shows};
 pub(crate) use changes::{Signalled, Signals};
 pub use notice::{
-    FileChange, ItemChange, Notice, NoticeBody, PlanChange, PlanRef, RequestChange, RunnerChange,
-    SettingsChange, TaskChange, TaskOutput, ThreadChange, TraceChange, TurnChange,
+    FileChange, ItemChange, Notice, NoticeBody, PlanChange, PlanRef, ProcessStopping, ProgramName,
+    RequestChange, RunnerChange, SettingsChange, TaskChange, TaskOutput, ThreadChange, TraceChange,
+    TurnChange,
 };
 pub(crate) use spine::Spine;
 pub use subscription::{News, Subscription, Topics};
@@ -84,6 +86,13 @@ impl Log {
     /// Tells all who follow a thread something; without a thread, all who follow any.
     pub fn warn(&self, thread: Option<ThreadId>, message: impl Into<String>) {
         self.core.inner.log.spine.send(thread, [NoticeBody::Warning(message.into())]);
+    }
+}
+
+impl Core {
+    /// Says that a program was asked to end.
+    pub(crate) fn tell_stopping(&self, stopping: ProcessStopping) {
+        self.inner.log.spine.send(None, [NoticeBody::Stopping(Box::new(stopping))]);
     }
 }
 

@@ -4,7 +4,7 @@ use rookery_agent::turn::Delta;
 use rookery_model::{
     Goal, Hunk, Item, ItemId, LogChunk, Mode, ModelCall, Observation, ParentTurn, PlanKey,
     PlanRewrite, PlanStage, QueuedMessage, Request, Review, ReviewComment, ReviewId, Task, TaskId,
-    Thread, ThreadId, Timestamp, TraceId, TraceStatus, Turn, TurnId,
+    TerminalId, Thread, ThreadId, Timestamp, TraceId, TraceStatus, Turn, TurnId,
 };
 
 use crate::children::{TraceItem, TraceSummary};
@@ -41,6 +41,8 @@ pub enum NoticeBody {
     Trace(TraceChange),
     Request(RequestChange),
     Runner(RunnerChange),
+    /// A program was asked to end; it may still run.
+    Stopping(Box<ProcessStopping>),
     Team(rookery_teams::Change),
     /// To what all threads share.
     Settings(SettingsChange),
@@ -60,6 +62,28 @@ pub enum NoticeBody {
     Media(Box<MediaChange>),
     /// Something that people should read.
     Warning(String),
+}
+
+/// A program that was asked to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessStopping {
+    /// Which one.
+    pub program: ProgramName,
+    /// Why, if a reason was given.
+    pub reason: Option<String>,
+}
+
+/// A program that runs for a client, a task or a tool, by what it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramName {
+    /// A command of a client.
+    Command(String),
+    /// That of a background task.
+    Task(TaskId),
+    /// A tool's at a runner.
+    AtRunner(String),
+    /// A tool's in a terminal.
+    Terminal(TerminalId),
 }
 
 /// What happens to threads.
@@ -247,6 +271,8 @@ pub enum RequestChange {
     Asked(Box<Request>),
     /// The last of the answers that it has now was given, and it waits for others.
     Part(Box<Request>),
+    /// What it asks was replaced by what it has now; it waits as before.
+    Reworded(Box<Request>),
     /// It was settled, and this mode holds now.
     Settled(Box<Request>, Mode),
 }
@@ -257,6 +283,7 @@ impl RequestChange {
         match self {
             RequestChange::Asked(request)
             | RequestChange::Part(request)
+            | RequestChange::Reworded(request)
             | RequestChange::Settled(request, _) => request,
         }
     }

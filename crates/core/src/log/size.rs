@@ -7,7 +7,7 @@ use rookery_model::{
 };
 
 use super::{
-    FileChange, ItemChange, Notice, NoticeBody, PlanChange, RequestChange, TaskChange,
+    FileChange, ItemChange, Notice, NoticeBody, PlanChange, ProgramName, RequestChange, TaskChange,
     ThreadChange, TraceChange, TurnChange,
 };
 use crate::children::TraceContent;
@@ -40,9 +40,17 @@ impl NoticeBody {
             NoticeBody::Request(change) => match change {
                 RequestChange::Asked(request)
                 | RequestChange::Part(request)
+                | RequestChange::Reworded(request)
                 | RequestChange::Settled(request, _) => of_request(request),
             },
             NoticeBody::Runner(change) => change.destination.len() + change.provider.len(),
+            NoticeBody::Stopping(stopping) => {
+                let name = match &stopping.program {
+                    ProgramName::Command(id) | ProgramName::AtRunner(id) => id.len(),
+                    ProgramName::Task(_) | ProgramName::Terminal(_) => 0,
+                };
+                HEAD + name + stopping.reason.as_ref().map_or(0, String::len)
+            }
             NoticeBody::Team(change) => of_team(change),
             NoticeBody::Settings(_) => 0,
             NoticeBody::Files(change) => of_files(change),

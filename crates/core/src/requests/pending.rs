@@ -2,7 +2,7 @@
 //! through those of all others.
 
 use imbl::OrdSet;
-use rookery_model::{Asker, PartAnswer, Request, RequestId, SessionId, ThreadId};
+use rookery_model::{Asked, Asker, PartAnswer, Request, RequestId, SessionId, ThreadId};
 
 use crate::world::Table;
 
@@ -59,6 +59,15 @@ impl Pending {
         Some(request.clone())
     }
 
+    /// Replaces the text of a plan that waits; gives the request as it is now.
+    pub(super) fn reword_plan(&mut self, id: RequestId, summary: String) -> Option<Request> {
+        let request = self.all.get_mut(&id)?;
+        let Asked::PlanExit(plan) = &mut request.asked else { return None };
+        plan.summary = summary;
+        plan.next_steps.clear();
+        Some(request.clone())
+    }
+
     /// Notes the answer to one of the questions; gives the request as it is now.
     pub(super) fn give_part(&mut self, id: RequestId, part: PartAnswer) -> Option<Request> {
         let request = self.all.get_mut(&id)?;
@@ -100,7 +109,7 @@ impl FromIterator<Request> for Pending {
 
 #[cfg(test)]
 mod tests {
-    use rookery_model::{Asked, Timestamp};
+    use rookery_model::{Mode, Plan, Timestamp};
 
     use super::*;
 
@@ -131,5 +140,24 @@ mod tests {
         assert_eq!(pending.values().count(), 4);
         assert!(pending.put_off(RequestId::new(1)).is_some_and(|request| request.is_deferred));
         assert!(pending.put_off(RequestId::new(1)).is_none());
+        assert!(pending.reword_plan(RequestId::new(1), "new".to_owned()).is_none());
+    }
+
+    #[test]
+    fn a_plan_that_was_rewritten_is_what_waits() {
+        let plan = Plan {
+            summary: "old".to_owned(),
+            next_steps: vec!["step".to_owned()],
+            target: Mode::Default,
+        };
+        let asked = Asked::PlanExit(plan);
+        let mut pending: Pending =
+            [Request { asked, ..request(1, Asker::Client) }].into_iter().collect();
+        pending.reword_plan(RequestId::new(1), "new".to_owned()).unwrap();
+        let Some(Asked::PlanExit(plan)) = pending.get(RequestId::new(1)).map(|one| &one.asked)
+        else {
+            panic!("no plan waits");
+        };
+        assert_eq!((plan.summary.as_str(), plan.next_steps.len()), ("new", 0));
     }
 }

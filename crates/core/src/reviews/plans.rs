@@ -133,6 +133,10 @@ impl Reviews {
                 plan.steps = plan_text::steps(&markdown);
                 plan.title = plan_text::title(&markdown);
                 review.head.summary.clone_from(&plan.title);
+                // What a person approves is what is carried out, from wherever they do.
+                if let PlanKey::Request(request) = plan.key {
+                    tx.reword_plan(request, markdown.clone());
+                }
                 plan.markdown = markdown;
                 let of = tx.set_stage(&mut review, PlanStage::Rewritten, None);
                 tx.announce(thread, PlanChange::Rewritten { of, index, rewrite });

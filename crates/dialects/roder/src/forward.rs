@@ -215,7 +215,9 @@ impl Messages<'_> {
             NoticeBody::Turn(change) => self.turn(notice.at, thread.unwrap_or_default(), change),
             NoticeBody::Item(turn, change) => self.item(notice, *turn, change),
             NoticeBody::Trace(change) => self.trace(notice.at, change),
-            NoticeBody::Request(RequestChange::Asked(request)) => self.requested(cx, request),
+            NoticeBody::Request(
+                RequestChange::Asked(request) | RequestChange::Reworded(request),
+            ) => self.requested(cx, request),
             // Its clients answer all questions at once.
             NoticeBody::Request(RequestChange::Part(_)) => {}
             NoticeBody::Request(RequestChange::Settled(request, mode)) => {
@@ -224,6 +226,8 @@ impl Messages<'_> {
             NoticeBody::Runner(change) => {
                 self.push(name::RUNNER_LIFECYCLE, &ops::runners::lifecycle(notice.at, change));
             }
+            // Those who watch processes hear it in its place among what else happens to them.
+            NoticeBody::Stopping(_) => {}
             NoticeBody::Team(change) => self.team(cx, change),
             NoticeBody::Settings(SettingsChange::Providers) => {
                 self.push(name::PROVIDERS_CHANGED, &show::providers_changed(cx));

@@ -60,6 +60,36 @@ fn one_approval_is_settled_in_every_viewer_and_says_by_whom() {
 }
 
 #[test]
+fn attack_a_plan_is_not_approved_by_what_it_said_before_it_was_rewritten() {
+    let daemon = TestDaemon::start();
+    let mut peer = Peer::to(&daemon);
+    peer.set_mode("plan");
+    let thread = peer.thread(daemon.home().path());
+    let plan = json!({"summary": "tidy up", "next_steps": ["look"], "target_mode": "accept_all"});
+    peer.turn(&thread, &script(&json!([{"tool": "exit_plan_mode", "args": plan}])));
+    let review = peer.wait_told("plan/reviewCreated")["review"]["id"].clone();
+    let waiting = daemon.rookery(&["inbox", "--json"]).json();
+    let id = waiting["requests"][0]["id"].clone();
+    let mut face = Link::open(&daemon, json!({}));
+    let seen = face.call("rookery/view/card", json!({"request": id}));
+    assert!(seen["lines"].to_string().contains("tidy up"), "{seen}");
+    let of =
+        json!({"threadId": thread, "reviewId": review, "replacementMarkdown": "remove it all"});
+    peer.call("plan/review/rewrite", of);
+    let old = json!({"id": id, "approved": true, "shown": seen["digest"]});
+    assert_eq!(face.try_call("rookery/requests/answer", old)["error"]["code"], -32011);
+    let now = face.call("rookery/view/card", json!({"request": id}));
+    let lines = now["lines"].to_string();
+    assert!(lines.contains("remove it all") && !lines.contains("look"), "{now}");
+    let listed = daemon.rookery(&["inbox", "--json"]).json();
+    let requests = listed["requests"].as_array().unwrap();
+    assert_eq!((requests.len(), &requests[0]["id"]), (1, &id));
+    assert_eq!(requests[0]["summary"], "remove it all", "{listed}");
+    let answer = json!({"id": id, "approved": true, "shown": now["digest"]});
+    assert_eq!(face.call("rookery/requests/answer", answer)["settled"], true);
+}
+
+#[test]
 fn attack_a_command_that_looks_like_a_patch_is_shown_as_a_command() {
     let daemon = TestDaemon::start();
     let mut peer = Peer::to(&daemon);

@@ -38,6 +38,10 @@ impl Asking {
         &self.request.id
     }
 
+    pub(super) fn request(&self) -> &Request {
+        &self.request
+    }
+
     pub(super) fn into_request(self) -> Request {
         self.request
     }

@@ -39,6 +39,18 @@ impl Prompts {
         self.seen.insert(id.to_owned())
     }
 
+    /// Takes a request back that says something else now, so that it is asked again; false if none such waits.
+    pub(super) fn renew(&mut self, request: &Request) -> bool {
+        let is_older = |known: &Request| known.id == request.id && known != request;
+        let is_asked = self.asking.as_ref().is_some_and(|asking| is_older(asking.request()));
+        let is_renewed = is_asked || self.waiting.iter().any(is_older);
+        if is_renewed {
+            self.withdraw(&request.id);
+            self.seen.remove(&request.id);
+        }
+        is_renewed
+    }
+
     /// Puts a request behind the others.
     pub(super) fn put(&mut self, request: Request) {
         self.waiting.push_back(request);

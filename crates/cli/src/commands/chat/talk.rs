@@ -267,6 +267,9 @@ impl Talk {
                 Ok(())
             }
             ThreadNews::RequestOpened { request } => {
+                if prompts.renew(&request) {
+                    self.screen.note(Tone::Warning, "[rewritten elsewhere]")?;
+                }
                 self.decide(std::iter::once(*request), prompts).await
             }
             ThreadNews::RequestSettled { request } => self.withdrawn(&request, prompts),

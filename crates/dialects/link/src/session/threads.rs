@@ -162,6 +162,7 @@ impl Feed {
             NoticeBody::Request(
                 RequestChange::Asked(request)
                 | RequestChange::Part(request)
+                | RequestChange::Reworded(request)
                 | RequestChange::Settled(request, _),
             ) => {
                 self.is_head_due = true;
@@ -175,6 +176,7 @@ impl Feed {
             | NoticeBody::Turn(_)
             | NoticeBody::Trace(_)
             | NoticeBody::Runner(_)
+            | NoticeBody::Stopping(_)
             | NoticeBody::Team(_)
             | NoticeBody::Settings(_)
             | NoticeBody::Files(_)

@@ -109,9 +109,9 @@ impl ThreadNotifier {
             NoticeBody::Thread(change) => return self.of_thread(change),
             NoticeBody::Turn(change) => return of_turn(change),
             NoticeBody::Item(turn, change) => of_item(*turn, change),
-            NoticeBody::Request(RequestChange::Asked(request)) => {
-                ThreadNews::RequestOpened { request: Box::new((&**request).into()) }
-            }
+            NoticeBody::Request(
+                RequestChange::Asked(request) | RequestChange::Reworded(request),
+            ) => ThreadNews::RequestOpened { request: Box::new((&**request).into()) },
             // It waits as before.
             NoticeBody::Request(RequestChange::Part(_)) => return None,
             NoticeBody::Request(RequestChange::Settled(request, _mode)) => {
@@ -120,7 +120,7 @@ impl ThreadNotifier {
             // A child agent is a thread of its own, whose news are told.
             NoticeBody::Trace(_) => return None,
             // Runners are this machine's own business; no thread is informed of them here.
-            NoticeBody::Runner(_) => return None,
+            NoticeBody::Runner(_) | NoticeBody::Stopping(_) => return None,
             // This dialect knows no teams; what their members do is reported of their threads.
             NoticeBody::Team(_) => return None,
             NoticeBody::Settings(SettingsChange::Providers) => ThreadNews::ProvidersChanged {},

@@ -85,7 +85,7 @@ pub enum ThreadNews {
     /// An item is in its final form.
     #[serde(rename = "item.completed")]
     ItemCompleted { turn: String, item: Box<Item> },
-    /// An agent waits for an answer.
+    /// An agent waits for an answer. Said again of a plan that was rewritten while it waits.
     #[serde(rename = "request.opened")]
     RequestOpened { request: Box<Request> },
     #[serde(rename = "request.settled")]

@@ -47,7 +47,9 @@ impl Task {
             }
             Asked::PlanExit(plan) => {
                 let input = json!({ "target_mode": "code", "summary": plan.summary }).to_string();
-                PendingKind::Call(self.asking_item(request, &input), None)
+                let item = self.asking_item(request, &input);
+                self.word_plan(&item, &plan.summary);
+                PendingKind::Call(item, None)
             }
             Asked::Input { questions } => {
                 let is_open =
@@ -77,6 +79,29 @@ impl Task {
         let at = item.map_or_else(|| millis(request.asked_at), |shows| shows.at);
         self.asks.push_back(Pending { request: request.id, at, kind, is_shown: false });
         self.show_next(now);
+    }
+
+    /// A plan was rewritten while it waits: its ask has the new text.
+    pub(super) fn reworded(&mut self, request: &Request) {
+        let Asked::PlanExit(plan) = &request.asked else { return };
+        let Some(pending) = self.asks.iter().find(|it| it.request == request.id) else { return };
+        let (PendingKind::Call(item, _), is_shown) = (&pending.kind, pending.is_shown) else {
+            return;
+        };
+        let item = item.clone();
+        self.word_plan(&item, &plan.summary);
+        if is_shown {
+            self.finalize(&item, None);
+        }
+    }
+
+    /// Has a call show the plan that waits, which need not be the one that it was made with.
+    fn word_plan(&mut self, item: &ItemId, summary: &str) {
+        let Some(shows) = self.shown.get_mut(item) else { return };
+        let Ok(Value::Object(mut input)) = serde_json::from_str(&shows.tool.input) else { return };
+        input.insert("summary".to_owned(), summary.into());
+        shows.tool.input = Value::Object(input).to_string();
+        shows.is_final = false;
     }
 
     /// The item whose call asks; one that stands for the request if there is none.

@@ -279,9 +279,11 @@ impl Task {
             NoticeBody::Request(RequestChange::Asked(request)) => self.asked(request, now),
             NoticeBody::Request(RequestChange::Settled(request, _)) => self.settled(request, now),
             NoticeBody::Request(RequestChange::Part(request)) => self.part_answered(request, now),
+            NoticeBody::Request(RequestChange::Reworded(request)) => self.reworded(request),
             // A child agent is a task of its own, or none of this dialect's.
             NoticeBody::Trace(_)
             | NoticeBody::Runner(_)
+            | NoticeBody::Stopping(_)
             | NoticeBody::Settings(_)
             | NoticeBody::Files(_)
             | NoticeBody::Plan(_)

@@ -3,7 +3,7 @@
 use rookery_agent::turn::Delta;
 use rookery_core::{ItemChange, NoticeBody, RequestChange, ThreadChange, TurnChange};
 use rookery_model::{
-    Answer, Asked, Asker, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall, PartAnswer,
+    Answer, Asked, Asker, Item, ItemBody, ItemId, ItemStatus, Mode, ModelCall, PartAnswer, Plan,
     Question, QuestionOption, Request, RequestId, RequestState, Settled, ThreadId, Timestamp,
     ToolItem, ToolKind, Turn, TurnError, TurnErrorKind, TurnId, TurnSettings, TurnStatus, Usage,
 };
@@ -419,6 +419,31 @@ fn questions_are_asked_one_after_the_other() {
         serde_json::from_str::<Value>(text).unwrap(),
         json!({"question": "a?", "suggest": suggest})
     );
+}
+
+#[test]
+fn a_plan_that_was_rewritten_is_asked_with_its_new_text() {
+    let mut bench = Bench::begun();
+    let plan = |summary: &str| {
+        let (summary, next_steps) = (summary.to_owned(), Vec::new());
+        Asked::PlanExit(Plan { target: Mode::Default, summary, next_steps })
+    };
+    bench.calls("exit_plan_mode", &json!({"summary": "old", "target_mode": "code"}));
+    let request = bench.request(plan("old"));
+    bench.asks(&request);
+    bench.said();
+    let request = Request { asked: plan("new"), ..request };
+    bench.take(RequestChange::Reworded(Box::new(request.clone())));
+    assert_eq!(bench.said(), ["u ask:tool final"]);
+    let text = texts(&bench, "ask:tool final").pop().unwrap();
+    assert!(text.contains("new") && !text.contains("old"), "{text}");
+    // Who reads the task later finds it as it waits.
+    let mut later = Bench::begun();
+    later.calls("exit_plan_mode", &json!({"summary": "old", "target_mode": "code"}));
+    later.asks(&request);
+    later.said();
+    let text = texts(&later, "ask:tool final").pop().unwrap();
+    assert!(text.contains("new") && !text.contains("old"), "{text}");
 }
 
 #[test]
