@@ -8,6 +8,7 @@ use rookery_host::{ProgramControl, WriteError};
 use rookery_model::{Error, Result, Size, TerminalId, Timestamp};
 use tokio::sync::{Notify, watch};
 
+use crate::clock;
 use crate::core::Core;
 
 /// How much of its output is remembered.
@@ -68,6 +69,8 @@ pub struct ProcessOutput {
     pub output: Vec<u8>,
     /// How many bytes it has written in all.
     pub total: u64,
+    /// When it wrote last; when it began if it wrote nothing.
+    pub at: Timestamp,
 }
 
 /// What a process is driven by. Nothing here keeps it alive.
@@ -91,6 +94,8 @@ pub(super) struct Process {
 struct Tail {
     bytes: VecDeque<u8>,
     total: u64,
+    /// When there was something to remember last.
+    at: Option<Timestamp>,
 }
 
 impl Process {
@@ -122,13 +127,26 @@ impl Process {
         let tail = self.tail.lock();
         let skipped = tail.bytes.len().saturating_sub(limit);
         let output = tail.bytes.iter().skip(skipped).copied().collect();
-        ProcessOutput { view, output, total: tail.total }
+        let at = tail.at.unwrap_or(view.started_at);
+        ProcessOutput { view, output, total: tail.total, at }
+    }
+
+    /// What it has written since that were this many bytes in all, as far as it is remembered.
+    pub(super) fn output_since(&self, from: u64) -> ProcessOutput {
+        let view = self.view();
+        let tail = self.tail.lock();
+        let wanted = usize::try_from(tail.total.saturating_sub(from)).unwrap_or(usize::MAX);
+        let skipped = tail.bytes.len().saturating_sub(wanted);
+        let output = tail.bytes.iter().skip(skipped).copied().collect();
+        let at = tail.at.unwrap_or(view.started_at);
+        ProcessOutput { view, output, total: tail.total, at }
     }
 
     /// Remembers the end of what it wrote.
     pub(super) fn wrote(&self, bytes: &[u8]) {
         let mut tail = self.tail.lock();
         tail.total += bytes.len() as u64;
+        tail.at = Some(clock::wall());
         let news = &bytes[bytes.len().saturating_sub(TAIL)..];
         let over = (tail.bytes.len() + news.len()).saturating_sub(TAIL);
         tail.bytes.drain(..over);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rookery_model::{Error, Result, Size, Timestamp};
 
 use super::process::{Process, ProcessOutput, ProcessState, ProcessView};
-use crate::log::{Shows, Signalled, Signals};
+use crate::log::{ProcessStopping, ProgramName, Shows, Signalled, Signals};
 use crate::rooms::Commands;
 
 /// How many may run at once.
@@ -20,11 +20,13 @@ const STOP_LIMIT: Duration = Duration::from_secs(5);
 /// All processes.
 pub(crate) struct Room {
     table: Signalled<Table>,
+    signals: Signals,
 }
 
 impl Room {
     pub(crate) fn new(signals: &Signals) -> Room {
-        Room { table: Signalled::new(Table::default(), Shows::Commands, signals) }
+        let table = Signalled::new(Table::default(), Shows::Commands, signals);
+        Room { table, signals: signals.clone() }
     }
 }
 
@@ -74,6 +76,12 @@ impl Room {
         }
         table.running.insert(id.clone(), None);
         Ok(Seat { processes: Arc::clone(self), id })
+    }
+
+    /// Remembers the end of what a process wrote.
+    pub(super) fn wrote(&self, process: &Process, bytes: &[u8]) {
+        process.wrote(bytes);
+        self.signals.raise(Shows::Output);
     }
 
     /// Makes a process one of those that ended.
@@ -144,7 +152,9 @@ impl Commands {
     /// # Errors
     /// If no such process runs for this connection.
     pub fn terminate(&self, by: u64, id: &str) -> Result<()> {
-        self.core.inner.commands.driven(id, by)?.stop();
+        let process = self.core.inner.commands.driven(id, by)?;
+        self.tell_stopping(&process, None);
+        process.stop();
         Ok(())
     }
 
@@ -171,26 +181,46 @@ impl Commands {
         Ok(self.core.inner.commands.find(id)?.output(output_bytes))
     }
 
-    /// Ends a process and waits for that. False if it had ended before.
+    /// What a process has written since that were this many bytes in all, as far as it is remembered.
     ///
     /// # Errors
     /// If there is none of that name.
-    pub async fn stop(&self, id: &str) -> Result<bool> {
+    pub fn output_since(&self, id: &str, from: u64) -> Result<ProcessOutput> {
+        Ok(self.core.inner.commands.find(id)?.output_since(from))
+    }
+
+    /// Ends a process and waits for that, for a reason if there is one. False if it had ended before.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub async fn stop(&self, id: &str, reason: Option<String>) -> Result<bool> {
         let process = self.core.inner.commands.find(id)?;
         let was_running = process.view().state == ProcessState::Running;
+        if was_running {
+            self.tell_stopping(&process, reason);
+        }
         Ok(was_running && !stop_all(vec![process]).await.is_empty())
     }
 
     /// Ends all processes, waits for that, and names them.
     pub async fn stop_all(&self) -> Vec<String> {
-        stop_all(self.core.inner.commands.all_running()).await
+        let all = self.core.inner.commands.all_running();
+        all.iter().for_each(|process| self.tell_stopping(process, None));
+        stop_all(all).await
     }
 
     /// Ends all processes that a connection asked for, waits for that, and names them.
     pub async fn stop_of(&self, owner: u64) -> Vec<String> {
         let mut all = self.core.inner.commands.all_running();
         all.retain(|process| process.owner() == owner);
+        all.iter().for_each(|process| self.tell_stopping(process, None));
         stop_all(all).await
+    }
+
+    /// Said before it is done, so that nothing about its end comes first.
+    fn tell_stopping(&self, process: &Process, reason: Option<String>) {
+        let program = ProgramName::Command(process.id().to_owned());
+        self.core.tell_stopping(ProcessStopping { program, reason });
     }
 }
 
@@ -291,5 +321,12 @@ mod tests {
         let output = known.output(usize::MAX);
         assert_eq!((output.output.len(), output.total), (64 << 10, 200_014));
         assert!(output.output.ends_with(b"xend"));
+        let since = |from: u64| {
+            let output = known.output_since(from);
+            (output.output.len(), output.total)
+        };
+        assert_eq!(since(200_012), (2, 200_014));
+        assert_eq!(since(0), (64 << 10, 200_014));
+        assert_eq!((since(200_014), since(u64::MAX)), ((0, 200_014), (0, 200_014)));
     }
 }

@@ -58,7 +58,8 @@ impl Run {
                     // What ended in time is not late, even if its last words are.
                     is_late.store(stop_handle.is_running(), Ordering::Relaxed);
                 }));
-            let mut taking = std::pin::pin!(take_all(&mut source, &mut sink, &process, &hurry));
+            let mut taking =
+                std::pin::pin!(take_all(&core, &mut source, &mut sink, &process, &hurry));
             tokio::select! {
                 biased;
                 status = &mut taking => status,
@@ -112,13 +113,14 @@ async fn guard(
 }
 
 async fn take_all(
+    core: &Core,
     source: &mut Source,
     sink: &mut Sink,
     process: &Process,
     hurry: &CancellationToken,
 ) -> Status {
     while let Some((stream, bytes)) = source.next().await {
-        process.wrote(&bytes);
+        core.inner.commands.wrote(process, &bytes);
         sink.take(stream, bytes, hurry).await;
     }
     source.ended().await

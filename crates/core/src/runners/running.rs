@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock;
 use crate::core::Core;
+use crate::log::{ProcessStopping, ProgramName};
 use crate::rooms::Runners;
 
 /// Commands that ended and are remembered.
@@ -55,12 +56,16 @@ impl Runners {
         all
     }
 
-    /// Asks a command at a runner to end. False if it does not run.
-    pub fn stop_process(&self, id: &str) -> bool {
+    /// Asks a command at a runner to end, for a reason if there is one. False if it does not run.
+    pub fn stop_process(&self, id: &str, reason: Option<String>) -> bool {
         let running = self.core.inner.runners.running.lock_quietly();
-        let found = running.now.get(id);
-        found.iter().for_each(|(_, stop)| stop.cancel());
-        found.is_some()
+        let stop = running.now.get(id).map(|(_, stop)| stop.clone());
+        drop(running);
+        let Some(stop) = stop else { return false };
+        let program = ProgramName::AtRunner(id.to_owned());
+        self.core.tell_stopping(ProcessStopping { program, reason });
+        stop.cancel();
+        true
     }
 
     /// The same commands, each of which is listed while it runs.

@@ -12,6 +12,7 @@ use rookery_model::{
 use super::goal::GoalChange;
 use super::output::end_of;
 use crate::core::Core;
+use crate::log::{ProcessStopping, ProgramName};
 use crate::rooms::Threads;
 use crate::terminals::OpenTerminal;
 
@@ -207,15 +208,23 @@ impl Threads {
         tools
     }
 
-    /// Ends the program of a tool. False if it had ended before.
+    /// Ends the program of a tool, for a reason if there is one. False if it had ended before.
     ///
     /// # Errors
     /// If that is no terminal of a tool.
-    pub async fn stop_tool(&self, id: TerminalId) -> rookery_model::Result<bool> {
+    pub async fn stop_tool(
+        &self,
+        id: TerminalId,
+        reason: Option<String>,
+    ) -> rookery_model::Result<bool> {
         let found = self.tool_terminals().into_iter().find(|(_, terminal)| terminal.id == id);
         let (_, terminal) = found.ok_or_else(|| {
             rookery_model::Error::not_found(format!("no tool runs in terminal {id}"))
         })?;
+        if terminal.is_alive() {
+            let program = ProgramName::Terminal(id);
+            self.core.tell_stopping(ProcessStopping { program, reason });
+        }
         match self.end_tool_terminal(id).await {
             // Whoever waited for its end has closed it.
             Err(error) if error.kind() != rookery_model::ErrorKind::NotFound => Err(error),

@@ -58,8 +58,8 @@ async fn processes_are_listed() {
     while world.core.commands().get(&id, 0).unwrap().total < 6 {
         tokio::task::yield_now().await;
     }
-    assert!(world.core.commands().stop(&id).await.unwrap());
-    assert!(!world.core.commands().stop(&id).await.unwrap(), "it ended before");
+    assert!(world.core.commands().stop(&id, None).await.unwrap());
+    assert!(!world.core.commands().stop(&id, None).await.unwrap(), "it ended before");
     assert!(world.core.commands().list(false).is_empty());
     let ended = world.core.commands().get(&id, 3).unwrap();
     assert_eq!(ended.view.state, ProcessState::Signaled { signal: 15 });
@@ -67,7 +67,7 @@ async fn processes_are_listed() {
     assert_eq!((ended.output.as_slice(), ended.total), (&b"lo\n"[..], 6));
     assert_eq!(world.core.commands().list(true), [ended.view]);
     assert_eq!(
-        world.core.commands().stop("unknown").await.unwrap_err().kind(),
+        world.core.commands().stop("unknown", None).await.unwrap_err().kind(),
         ErrorKind::NotFound
     );
 }

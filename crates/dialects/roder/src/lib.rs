@@ -21,6 +21,7 @@ mod memories;
 pub mod modes;
 mod ops;
 mod plans;
+mod process_news;
 mod processes;
 mod runs;
 mod serve;
@@ -179,7 +180,7 @@ pub static METHODS: &[Method<Cx>] = &[
     folding_method!("marketplaces/refresh", FULL, [marketplaceId: NoId] => ops::marketplaces::refresh),
     folding_method!("marketplaces/search", LOOK, [] => ops::marketplaces::search),
     folding_method!("marketplaces/plugin", LOOK, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::plugin),
-    folding_method!("plugins/preview_install", LOOK, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::preview),
+    folding_method!("plugins/preview_install", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::preview),
     folding_method!("plugins/install", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::install),
     folding_method!("plugins/install_all_variants", FULL, [marketplaceId: NoId, pluginId: NoId] => ops::marketplaces::install_all_variants),
     folding_method!("plugins/list_installed", LOOK, [] => ops::marketplaces::list_installed),

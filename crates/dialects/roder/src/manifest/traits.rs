@@ -89,6 +89,15 @@ type Notifications = &'static [&'static [&'static str]];
 
 const NOTHING: Notifications = &[];
 const WARNED: Notifications = &[&[name::WARNING]];
+const PROCESSES: Notifications = &[&[
+    name::PROCESS_STARTED,
+    name::PROCESS_OUTPUT,
+    name::PROCESS_EXITED,
+    name::PROCESS_STOPPING,
+    name::PROCESS_STOPPED,
+    name::PROCESS_FAILED,
+    name::PROCESSES_UPDATED,
+]];
 const PROVIDERS: Notifications = &[&[name::PROVIDERS_CHANGED]];
 const LOGIN: Notifications =
     &[&[auth::name::LOGIN_PENDING, auth::name::LOGIN_COMPLETED], &[name::PROVIDERS_CHANGED]];
@@ -253,13 +262,13 @@ pub const TRAITS: &[Traits] = &[
     row("plugins/install", "plugins", (S, AGAIN, RUNS), INSTALLED),
     row("plugins/install_all_variants", "plugins", (S, AGAIN, RUNS), INSTALLED),
     row("plugins/list_installed", "plugins", (S, SAME, READS), NOTHING),
-    row("plugins/preview_install", "plugins", (S, SAME, READS), NOTHING),
+    row("plugins/preview_install", "plugins", (S, SAME, RUNS), NOTHING),
     row("plugins/uninstall", "plugins", (S, SAME, KEEPS), PLUGIN),
     row("processes/get", "processes", (X, SAME, READS), NOTHING),
     row("processes/list", "processes", (X, SAME, READS), NOTHING),
-    row("processes/stop", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
-    row("processes/stopAll", "processes", (X, SAME, RUNS), &[&[name::PROCESSES_UPDATED]]),
-    row("processes/subscribe", "processes", (X, SAME, KEEPS), &[&[name::PROCESSES_UPDATED]]),
+    row("processes/stop", "processes", (X, SAME, RUNS), PROCESSES),
+    row("processes/stopAll", "processes", (X, SAME, RUNS), PROCESSES),
+    row("processes/subscribe", "processes", (X, SAME, KEEPS), PROCESSES),
     row("providers/clear", "providers", (X, SAME, KEEPS), PROVIDERS),
     row("providers/configure", "providers", (S, SAME, KEEPS), PROVIDERS),
     row("providers/list", "providers", (S, SAME, READS), NOTHING),

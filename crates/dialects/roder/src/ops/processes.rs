@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use rookery_core::{Shows, TaskCancel};
+use rookery_core::TaskCancel;
 use rookery_model as model;
 
 use crate::context::Cx;
 use crate::errors::Error;
-use crate::fit;
+use crate::process_news;
 use crate::processes;
 use crate::show;
 use crate::wire::exec::OutputStream;
-use crate::wire::notification::name;
 use crate::wire::process::{
     Process, ProcessOutput, ProcessStopResult, ProcessesGetParams, ProcessesGetResult,
     ProcessesListParams, ProcessesListResult, ProcessesStopAllParams, ProcessesStopAllResult,
     ProcessesStopParams, ProcessesStopResult, ProcessesSubscribeParams, ProcessesSubscribeResult,
-    ProcessesUpdated,
 };
 
 /// How much of a process's output is shown by default.
@@ -31,9 +29,11 @@ pub(crate) async fn list(
 
 pub(crate) async fn get(cx: Cx, params: ProcessesGetParams) -> Result<ProcessesGetResult, Error> {
     let bytes = usize::try_from(params.output_bytes.unwrap_or(OUTPUT)).unwrap_or(usize::MAX);
-    let process =
-        processes::find(&cx, &params.process_id).ok_or_else(|| unknown(&params.process_id))?;
-    let output = output(&cx, &process, bytes).await?;
+    let process = processes::find(&cx, &params.process_id);
+    let output = match &process {
+        Some(process) => output(&cx, process, bytes).await?,
+        None => Vec::new(),
+    };
     let text = |wanted: OutputStream| -> String {
         output.iter().filter(|one| one.stream == wanted).map(|one| one.chunk.as_str()).collect()
     };
@@ -59,6 +59,8 @@ async fn output(cx: &Cx, process: &Process, bytes: usize) -> Result<Vec<ProcessO
             stream: OutputStream::Stdout,
             chunk: text,
             dropped_bytes: total.saturating_sub(shown),
+            thread_id: process.thread_id.clone(),
+            turn_id: process.turn_id.clone(),
             timestamp: process.updated_at.clone(),
         };
         (total > 0).then_some(output).into_iter().collect()
@@ -89,12 +91,11 @@ async fn of_task(cx: &Cx, task: &model::Task, bytes: usize) -> Result<Vec<Proces
         }
         shown.push(ProcessOutput {
             process_id: task.id.to_string(),
-            stream: match chunk.stream {
-                model::LogStream::Stdout | model::LogStream::Log => OutputStream::Stdout,
-                model::LogStream::Stderr => OutputStream::Stderr,
-            },
+            stream: processes::stream(chunk.stream),
             chunk: text.to_owned(),
             dropped_bytes: 0,
+            thread_id: task.thread.map(|id| id.to_string()),
+            turn_id: task.turn.map(|id| id.to_string()),
             timestamp: show::time(chunk.at),
         });
     }
@@ -125,14 +126,14 @@ async fn end(cx: &Cx, process: &Process, reason: Option<String>) -> Result<bool,
         let asked = TaskCancel { by: "roder".to_owned(), reason };
         return Ok(cx.core.tasks().cancel(task.id, asked).await?);
     }
-    if cx.core.runners().stop_process(id) {
+    if cx.core.runners().stop_process(id, reason.clone()) {
         return Ok(true);
     }
     match processes::tool_terminal(id) {
-        Some(terminal) => Ok(cx.core.threads().stop_tool(terminal).await?),
+        Some(terminal) => Ok(cx.core.threads().stop_tool(terminal, reason).await?),
         // Of those at runners that ended nothing is left to stop.
         None if process.runner_destination_id.is_some() => Ok(false),
-        None => Ok(cx.core.commands().stop(id).await?),
+        None => Ok(cx.core.commands().stop(id, reason).await?),
     }
 }
 
@@ -167,47 +168,18 @@ fn task_of(cx: &Cx, process_id: &str) -> Option<Arc<model::Task>> {
     cx.core.tasks().get(process_id.parse().ok()?).ok()
 }
 
-/// Tells this client whenever a process begins or ends, until it is gone. One that asks again hears of those
-/// of both requests.
+/// Tells this client what happens to processes, until it is gone. One that asks again hears of those of both
+/// requests.
 pub(crate) async fn subscribe(
     cx: Cx,
     params: ProcessesSubscribeParams,
 ) -> Result<ProcessesSubscribeResult, Error> {
-    let shows = [Shows::Commands, Shows::Tasks, Shows::Terminals];
-    let mut changes = cx.core.log().changes(&shows);
     let only = params.process_id;
-    let begins = cx.client.begins_to_watch_processes(only.as_deref());
-    let mut processes = watched(&cx);
-    if begins {
-        let mut last = processes.clone();
-        tokio::spawn(async move {
-            let outbox = cx.connection.outbox().clone();
-            loop {
-                tokio::select! {
-                    changed = changes.next() => if changed.is_err() { return },
-                    () = outbox.cancelled() => return,
-                }
-                let processes = watched(&cx);
-                if processes == last {
-                    continue;
-                }
-                last.clone_from(&processes);
-                let told = ProcessesUpdated { processes };
-                let Ok(body) = fit::notification(name::PROCESSES_UPDATED, &told) else { continue };
-                if outbox.send(body).await.is_err() {
-                    return;
-                }
-            }
-        });
-    }
-    processes.retain(|one| only.as_ref().is_none_or(|id| one.process_id == *id));
-    let event_kinds = vec![name::PROCESSES_UPDATED.to_owned()];
+    let mut processes = process_news::subscribe(&cx, only.as_deref());
+    processes.retain(|one| match &only {
+        Some(id) => one.process_id == *id,
+        None => true,
+    });
+    let event_kinds = process_news::KINDS.map(str::to_owned).to_vec();
     Ok(ProcessesSubscribeResult { subscribed: true, event_kinds, processes })
-}
-
-/// The processes that this client hears of.
-fn watched(cx: &Cx) -> Vec<Process> {
-    let mut all = processes::all(cx, true);
-    all.retain(|one| cx.client.watches_process(&one.process_id));
-    all
 }

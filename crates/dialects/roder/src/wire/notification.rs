@@ -214,6 +214,18 @@ pub mod name {
     pub const SETTINGS_CHANGED: &str = "settings/changed";
     /// Carries a [`RunnerLifecycle`](crate::wire::runner::RunnerLifecycle).
     pub const RUNNER_LIFECYCLE: &str = "runner/lifecycle";
+    /// Carries a [`ProcessStarted`](crate::wire::process::ProcessStarted), to subscribers.
+    pub const PROCESS_STARTED: &str = "process.started";
+    /// Carries a [`ProcessOutput`](crate::wire::process::ProcessOutput), to subscribers.
+    pub const PROCESS_OUTPUT: &str = "process.output";
+    /// Carries a [`ProcessExited`](crate::wire::process::ProcessExited), to subscribers.
+    pub const PROCESS_EXITED: &str = "process.exited";
+    /// Carries a [`ProcessStopping`](crate::wire::process::ProcessStopping), to subscribers.
+    pub const PROCESS_STOPPING: &str = "process.stopping";
+    /// Carries a [`ProcessStopped`](crate::wire::process::ProcessStopped), to subscribers.
+    pub const PROCESS_STOPPED: &str = "process.stopped";
+    /// Carries a [`ProcessFailed`](crate::wire::process::ProcessFailed), to subscribers.
+    pub const PROCESS_FAILED: &str = "process.failed";
     /// Carries a [`ProcessesUpdated`](crate::wire::process::ProcessesUpdated).
     pub const PROCESSES_UPDATED: &str = "processes/updated";
     /// Carries a [`TaskStarted`](crate::wire::task::TaskStarted), to subscribers.

@@ -138,8 +138,9 @@ pub struct ProcessesGetParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessesGetResult {
-    /// The command.
-    pub process: Process,
+    /// The command; none if there is none of that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
     /// The end of what it wrote, as published decoders read it.
     pub output: Vec<ProcessOutput>,
     /// The end of what it wrote.
@@ -160,7 +161,13 @@ pub struct ProcessOutput {
     pub chunk: String,
     /// How many bytes before it are not shown.
     pub dropped_bytes: u64,
-    /// When the command began or ended.
+    /// The thread that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// The turn that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+    /// When it was written, or when the command began or ended.
     pub timestamp: String,
 }
 
@@ -238,6 +245,67 @@ pub struct ProcessesSubscribeResult {
     pub event_kinds: Vec<String>,
     /// As they are now.
     pub processes: Vec<Process>,
+}
+
+/// Params of `process.started`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessStarted {
+    /// As it began.
+    pub process: Process,
+    /// When.
+    pub timestamp: String,
+}
+
+/// Params of `process.exited`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessExited {
+    /// As it ended.
+    pub process: Process,
+    /// How, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// When.
+    pub timestamp: String,
+}
+
+/// Params of `process.stopping`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessStopping {
+    /// What was asked to end.
+    pub process_id: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When.
+    pub timestamp: String,
+}
+
+/// Params of `process.stopped`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessStopped {
+    /// As it ended.
+    pub process: Process,
+    /// Why it was asked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When.
+    pub timestamp: String,
+}
+
+/// Params of `process.failed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessFailed {
+    /// As it ended.
+    pub process: Process,
+    /// Why it failed.
+    pub error: String,
+    /// When.
+    pub timestamp: String,
 }
 
 /// Params of `processes/updated`.

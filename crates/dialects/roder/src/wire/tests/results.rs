@@ -211,6 +211,12 @@ fn files_commands_and_tools() {
     check::<ProcessesGetResult>(&format!(
         r#"{{"process":{process},"output":[{{"processId":"p","stream":"stdout","chunk":"c","droppedBytes":1,"timestamp":"t"}}],"stdout":"","stderr":""}}"#
     ));
+    check::<ProcessesGetResult>(r#"{"output":[],"stdout":"","stderr":""}"#);
+    check::<ProcessStarted>(&format!(r#"{{"process":{process},"timestamp":"t"}}"#));
+    check::<ProcessExited>(&format!(r#"{{"process":{process},"exitCode":0,"timestamp":"t"}}"#));
+    check::<ProcessStopping>(r#"{"processId":"p","reason":"r","timestamp":"t"}"#);
+    check::<ProcessStopped>(&format!(r#"{{"process":{process},"reason":"r","timestamp":"t"}}"#));
+    check::<ProcessFailed>(&format!(r#"{{"process":{process},"error":"e","timestamp":"t"}}"#));
     let stopped = r#"{"processId":"p","stopped":true}"#;
     check::<ProcessesStopResult>(&format!(
         r#"{{"result":{stopped},"processId":"p","stopped":true}}"#
@@ -219,7 +225,7 @@ fn files_commands_and_tools() {
         r#"{{"results":[{stopped}],"stoppedProcessIds":["p"]}}"#
     ));
     check::<ProcessesSubscribeResult>(
-        r#"{"subscribed":true,"eventKinds":["processes/updated"],"processes":[]}"#,
+        r#"{"subscribed":true,"eventKinds":["process.started","processes/updated"],"processes":[]}"#,
     );
     let command = r#"{"name":"review","description":"d","argument_hint":null,"source":"built-in","model":null,"agent":null,"has_shell_includes":false,"has_url_includes":false}"#;
     check::<CommandsListResult>(&format!(r#"{{"commands":[{command}]}}"#));
