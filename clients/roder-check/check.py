@@ -85,12 +85,18 @@ async def work_beside(it: Session, thread: str) -> None:
     for method in ["runners/snapshot", "runners/ports", "runners/delete"]:
         await it.call(method)
     await it.call("tasks/subscribe")
+    assert "process.started" in (await it.call("processes/subscribe"))["eventKinds"]
     task = await it.call("tasks/submit", executorId="process", input={"command": "echo", "args": ["hi"]})
     task = task["task"]["task_id"]
     got = await it.until("tasks/get", lambda got: got["task"]["state"] == "completed", taskId=task)
     assert got["logs"][0]["chunk"] == "hi\n", got
     assert (await it.call("tasks/cancel", taskId=task)) == {"cancelled": False}
     await it.call("tasks/list")
+    assert (await it.call("processes/get", processId=task))["process"]["processId"] == task
+    assert "process" not in await it.call("processes/get", processId="none")
+    assert (await it.call("processes/stop", processId=task))["result"]["stopped"] is False
+    await it.call("processes/list", includeCompleted=True)
+    await it.call("processes/stopAll")
     delegated = {"description": "look", "prompt": script([{"text": "seen"}])}
     turn = await it.turn(thread, [{"tool": "task", "args": delegated}, {"text": "so"}])
     traces = (await it.call("turn/subagentTraces/list", threadId=thread, turnId=turn))["traces"]
@@ -148,6 +154,11 @@ async def changes(it: Session, thread: str) -> None:
     listed = await it.call("git/changes/list", workspace=WORK)
     assert "made.txt" in [file["path"] for file in listed["files"]], listed
     await it.call("git/changes/read", workspace=WORK, path="made.txt")
+    made = (await it.call("workspace/create", roots=[{"path": WORK}]))["workspace"]["id"]
+    await it.call("vcs/status", workspaceId=made)
+    listed = await it.call("vcs/changes/list", workspaceId=made)
+    assert "made.txt" in json.dumps(listed), listed
+    await it.call("vcs/changes/read", workspaceId=made, path="made.txt")
     assert (await it.call("hunk/rollback", threadId=thread, hunkId=hunk, confirmed=True))["rolledBack"]
     await it.call("workspace/changes/list", threadId=thread)
     assert (await it.call("plan/review/read", threadId=thread, reviewId="none"))["review"] is None
@@ -189,6 +200,9 @@ async def brought_in(it: Session) -> None:
     await it.call("workflow/ignore", **of)
     await it.call("workflow/remove", **of)
     await it.call("skills/list", cwd=WORK)
+    of = {"selector": {"name": {"name": "fold"}}, "workspace": WORK}
+    assert (await it.call("skills/read", **of))["skill"]["body"] == "body"
+    await it.call("skills/setEnabled", enabled=True, **of)
     await it.call("marketplaces/list")
     await it.call("marketplaces/install_default", selection="none")
     await it.call("marketplaces/add", id="sdk", displayName="S", source={"kind": "localPath", "path": WORK + "/market"})

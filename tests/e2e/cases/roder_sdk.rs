@@ -11,7 +11,7 @@ use crate::marketplaces::write;
 use crate::roder_ws::{Remote, TOKEN};
 
 /// Families of which this client has to have called every method that it and we know.
-const FAMILIES: [&str; 15] = [
+const FAMILIES: [&str; 19] = [
     "agents/",
     "extensions/",
     "hunk/",
@@ -20,12 +20,16 @@ const FAMILIES: [&str; 15] = [
     "memory/",
     "plan/",
     "plugins/",
+    "processes/",
+    "skills/",
     "tasks/",
     "team/",
     "turn/subagentTrace",
     "workflow/",
     "workflows/",
+    "workspace/changes",
     "git/",
+    "vcs/",
     "auth/",
 ];
 
@@ -58,6 +62,7 @@ fn workspace(daemon: &TestDaemon) -> PathBuf {
         r#"{"name": "m", "owner": {"name": "Ann"}, "plugins": [{"name": "tools", "source": "./tools"}]}"#,
     );
     write(&dir.join("market/tools/skills/s/SKILL.md"), "text");
+    write(&dir.join(".agents/skills/fold/SKILL.md"), "---\nname: fold\ndescription: d\n---\nbody");
     git(&dir, &["init", "-q", "-b", "main"]);
     git(&dir, &["add", "."]);
     git(&dir, &["commit", "-qm", "first"]);
@@ -83,7 +88,14 @@ fn check(said: &Value) {
     let ours = rookery_roder::METHODS.iter().map(|method| method.name);
     let missing: Vec<&str> = ours.filter(|name| is_meant(name) && !has("answered", name)).collect();
     assert_eq!(missing, [] as [&str; 0], "{said}");
-    for name in ["task.completed", "team/started", "workflows/completed", "hunk/recorded"] {
+    for name in [
+        "task.completed",
+        "team/started",
+        "workflows/completed",
+        "hunk/recorded",
+        "process.started",
+        "process.exited",
+    ] {
         assert!(has("told", name), "{name}: {said}");
     }
 }

@@ -195,3 +195,59 @@ fn choices_commands_and_tools_are_asked_for_with_the_published_types() {
     talk.ask("runtime/drain", published::RuntimeDrainParams { timeout_ms: None }, any());
     talk.hold();
 }
+
+#[test]
+fn changes_and_knowledge_are_asked_for_with_the_published_types() {
+    let mut talk = Talk::new();
+    let root = published::WorkspaceRootInput { path: "$home".to_owned(), name: None };
+    let create =
+        published::WorkspaceCreateParams { name: None, roots: vec![root], default_root_path: None };
+    let made = json!({"workspace": {"id": {"$bind": "workspace"}, "...": true}});
+    talk.ask("workspace/create", create, made);
+    talk.ask(
+        "thread/start",
+        thread_start(),
+        json!({"thread": {"id": {"$bind": "thread"}, "...": true}, "...": true}),
+    );
+    let thread = || "$thread".to_owned();
+    let hunks = published::HunkListParams { thread_id: thread(), turn_id: None, review_id: None };
+    talk.ask("hunk/list", hunks, json!({"hunks": []}));
+    let plan =
+        published::PlanReviewReadParams { thread_id: thread(), review_id: "none".to_owned() };
+    talk.ask("plan/review/read", plan, any());
+    let changes = published::WorkspaceChangesListParams { thread_id: thread(), turn_id: None };
+    talk.ask("workspace/changes/list", changes, json!({"changes": []}));
+    let save = published::MemorySaveParams {
+        scope: roder_api::memory::MemoryScope::Global,
+        text: "tests run with nextest".to_owned(),
+        metadata: Value::Null,
+    };
+    talk.ask("memory/save", save, json!({"memoryId": {"$bind": "memory"}, "...": true}));
+    let list = published::MemoryListParams { scope: None, limit: None };
+    talk.ask("memory/list", list, json!({"memories": ["<any>"]}));
+    let query = published::MemoryQueryParams {
+        scope: None,
+        text: "nextest".to_owned(),
+        limit: None,
+        include_global: false,
+    };
+    talk.ask("memory/query", query, json!({"results": ["<any>"]}));
+    let read = published::MemoryReadParams { memory_id: "$memory".to_owned() };
+    talk.ask("memory/read", read, any());
+    talk.ask("media/list", published::MediaListParams { thread_id: None, kind: None }, any());
+    let providers = published::MediaImageProvidersListParams {};
+    talk.ask("media/image/providers/list", providers, any());
+    let scan =
+        published::WorkflowScanParams { workspace: Some("$home".to_owned()), include_user: false };
+    talk.ask("workflow/scan", scan, any());
+    let skills = published::SkillsListParams {
+        workspace_id: Some("$workspace".to_owned()),
+        root_id: None,
+        cwd: None,
+    };
+    talk.ask("skills/list", skills, json!({"skills": [], "diagnostics": []}));
+    talk.ask("marketplaces/search", published::MarketplacesSearchParams { query: None }, any());
+    let get = published::ProcessesGetParams { process_id: "none".to_owned(), output_bytes: None };
+    talk.ask("processes/get", get, any());
+    talk.hold();
+}
