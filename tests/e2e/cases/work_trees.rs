@@ -199,7 +199,7 @@ fn a_review_of_a_work_tree_is_kept_until_there_is_an_agent_to_tell() {
     assert_eq!(listed[0]["sourceSessionID"], NONE, "{listed:?}");
     let again = json!({ "reviewID": listed[0]["id"], "status": "changesRequested" });
     let updated = done(daemon.home(), "setReviewStatus", again);
-    assert!(updated["data"]["warning"].as_str().unwrap().contains("is kept"), "{updated}");
+    assert!(updated["data"]["warning"].as_str().unwrap().contains("they are kept"), "{updated}");
     assert!(!run(&["inbox"]).success().contains("not delivered"));
 
     let agent = daemon.rookery(&["open", "--title", "api", "--", "cat"]).success();
