@@ -91,6 +91,11 @@ pub fn about_of(item: &QueueItem) -> Option<About> {
     Some(About { kind: kind.to_owned(), id })
 }
 
+/// Whether a person is waited for: a tool of a client is run by that client, however long it takes.
+pub fn asks_person(request: &Request) -> bool {
+    !matches!(request.asked, Asked::External(_))
+}
+
 /// What is asked, in a word.
 pub fn kind(asked: &Asked) -> &'static str {
     match asked {

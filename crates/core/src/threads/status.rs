@@ -18,6 +18,13 @@ impl Status {
     pub fn waits_for_answer(&self) -> bool {
         self.flags.iter().any(|flag| *flag != Flag::Interrupting)
     }
+
+    /// Whether the turn waits for something that a person has to do.
+    pub fn waits_for_person(&self) -> bool {
+        let is_others =
+            |flag: &Flag| matches!(flag, Flag::Interrupting | Flag::ExternalToolPending);
+        self.flags.iter().any(|flag| !is_others(flag))
+    }
 }
 
 /// What a turn waits for, in the order in which it is shown.

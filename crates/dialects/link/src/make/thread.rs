@@ -8,6 +8,7 @@ use rookery_model::{
     Category, Item, ItemBody, ItemStatus, PlanStepStatus, SessionId, Thread, ThreadId, ToolItem,
     TurnId, spelled,
 };
+use rookery_view::inbox::asks_person;
 use rookery_view::link::{
     self, ActiveTurn, ItemKind, Mood, PlanStep, TOOL_LINES, ThreadHead, ThreadItem, ToolCall, bound,
 };
@@ -52,7 +53,7 @@ impl Ends {
 /// How a thread fares.
 pub(crate) fn thread_mood(seen: &ThreadView, ends: &Ends) -> Mood {
     match (seen.status.active_turn, ends.of(seen.thread.id)) {
-        (Some(_), _) if seen.status.waits_for_answer() => Mood::Waiting,
+        (Some(_), _) if seen.status.waits_for_person() => Mood::Waiting,
         (Some(_), _) => Mood::Working,
         (None, Some(Category::Error)) => Mood::Failed,
         (None, Some(_)) => Mood::Done,
@@ -76,7 +77,7 @@ pub(crate) fn head(core: &Core, seen: &ThreadView, ends: &Ends) -> ThreadHead {
     let projects = core.workspace().projects();
     let around = projects.iter().filter(|project| thread.cwd.starts_with(&project.root));
     let project = around.max_by_key(|project| project.root.components().count());
-    let asked = core.requests().list().into_iter();
+    let asked = core.requests().list().into_iter().filter(asks_person);
     let waiting = asked.filter(|request| request.thread() == Some(thread.id));
     ThreadHead {
         thread: thread.id.to_string(),
@@ -156,7 +157,7 @@ fn fill(core: &Core, shown: &mut ThreadItem, turn: TurnId, tool: &ToolItem, edit
         true => (output[..first].to_vec(), output[all - last..].to_vec()),
         false => (output, Vec::new()),
     };
-    let asked = core.requests().list().into_iter();
+    let asked = core.requests().list().into_iter().filter(asks_person);
     // Models number their calls anew in every thread.
     let asks = |it: &rookery_model::Request| it.turn() == Some(turn) && it.call_id == tool.call_id;
     let request = asked.into_iter().find(asks);

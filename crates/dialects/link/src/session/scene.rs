@@ -73,6 +73,7 @@ struct Made<'a> {
     tree: Vec<Tabs>,
     threads: Vec<ThreadView>,
     ends: make::Ends,
+    /// Requests that a person is waited for with.
     requests: Vec<Request>,
     /// What asks for attention, as of the same moment.
     items: Vec<QueueItem>,
@@ -83,7 +84,8 @@ struct Made<'a> {
 impl<'a> Made<'a> {
     fn new(core: &'a Core, session: &'a Session, viewer: &'a Viewer) -> Made<'a> {
         let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
-        let (requests, items) = core.requests().with_queue();
+        let (mut requests, items) = core.requests().with_queue();
+        requests.retain(inbox::asks_person);
         let mut waiting = HashMap::new();
         for request in &requests {
             let home = match request.thread() {
