@@ -30,6 +30,8 @@ pub enum Step {
         raise: bool,
         /// A picture of what is shown now is asked for.
         shoot: Option<link::Shoot>,
+        /// A window shall have this size.
+        resize: Option<link::WindowPoints>,
     },
     /// The daemon is away.
     Lost,
@@ -151,14 +153,17 @@ impl Driver {
                     self.app.regain();
                 }
                 self.changed(&changed);
-                Step::Changed { raise: changed.raise, shoot: changed.shoot }
+                Step::Changed {
+                    raise: changed.raise,
+                    shoot: changed.shoot,
+                    resize: changed.resize,
+                }
             }
             News::Lost(lost) => {
                 let stopping = lost.bye == Some(Bye::Stopping);
                 self.calls.clear();
                 self.app.lose(Lost {
                     stopping,
-                    next_try: None,
                     since: self.now(),
                     unsure: lost.unsent,
                     text: lost.text,
@@ -173,7 +178,7 @@ impl Driver {
     fn changed(&mut self, changed: &Changed) {
         let cx = cx(&self.face, self.now());
         self.app.changed(&cx);
-        self.app.cards(&cx, &changed.cards);
+        self.app.cards(&changed.cards);
         self.app.threads(&changed.threads);
         self.app.notices(&changed.notices, self.now());
         if let Some(clip) = &changed.clip {
@@ -241,6 +246,7 @@ impl Driver {
         };
         if sent.is_err() && is_typed {
             self.app.note = Some((Tone::Warn, "not sent".to_owned()));
+            self.is_dirty = true;
         }
     }
 }

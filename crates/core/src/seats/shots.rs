@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_model::ViewerId;
+use rookery_view::scene::WindowSize;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::viewers::Page;
+use crate::log::Shows;
 use crate::rooms::Seats;
 
 /// How long a window may take.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How long it may take to have another size.
+const RESIZE: Duration = Duration::from_secs(1);
 /// Pictures that may be on their way.
 const MOST: usize = 16;
 
@@ -49,6 +53,8 @@ pub(super) struct PictureRequests {
 struct Asked {
     last: u64,
     waiting: BTreeMap<u64, Shot>,
+    /// Sizes that windows shall have and were not told of yet.
+    sizes: BTreeMap<ViewerId, WindowSize>,
 }
 
 struct Shot {
@@ -61,7 +67,9 @@ struct Shot {
 impl PictureRequests {
     /// Nothing is awaited from a viewer any more.
     pub(super) fn forget(&self, viewer: ViewerId) {
-        self.asked.lock().waiting.retain(|_, shot| shot.viewer != viewer);
+        let mut asked = self.asked.lock();
+        asked.waiting.retain(|_, shot| shot.viewer != viewer);
+        asked.sizes.remove(&viewer);
     }
 }
 
@@ -111,15 +119,40 @@ impl Seats {
         }
     }
 
-    /// Changes whenever a window is asked for a picture.
+    /// Asks a window to be this large. How large it is then, it says itself; one that does not within a moment
+    /// stays as it is.
+    pub(super) async fn ask_for_size(&self, viewer: ViewerId, size: WindowSize) {
+        let mut changes = self.core.log().changes(&[Shows::Seats]);
+        let shots = &self.core.inner.seats.shots;
+        shots.asked.lock().sizes.insert(viewer, size);
+        shots.news.send_modify(|count| *count += 1);
+        let follows = async {
+            while self.viewer(viewer).is_ok_and(|it| it.window != Some(size)) {
+                if changes.next().await.is_err() {
+                    return;
+                }
+            }
+        };
+        if timeout(RESIZE, follows).await.is_err() {
+            tracing::debug!("the window has not the size that it was asked to have");
+        }
+    }
+
+    /// The size that a window is asked to have, once.
+    pub fn next_size_ask(&self, viewer: ViewerId) -> Option<WindowSize> {
+        self.core.inner.seats.shots.asked.lock().sizes.remove(&viewer)
+    }
+
+    /// Changes whenever a window is asked for a picture, or to have another size.
     pub fn picture_news(&self) -> watch::Receiver<u64> {
         self.core.inner.seats.shots.news.subscribe()
     }
 
-    /// Whether a viewer is asked for a picture that it was not told of.
+    /// Whether a viewer is asked for a picture, or to have another size, and was not told of it.
     pub fn has_picture_ask(&self, viewer: ViewerId) -> bool {
         let asked = self.core.inner.seats.shots.asked.lock();
-        asked.waiting.values().any(|shot| shot.viewer == viewer && !shot.is_sent)
+        asked.sizes.contains_key(&viewer)
+            || asked.waiting.values().any(|shot| shot.viewer == viewer && !shot.is_sent)
     }
 
     /// The next picture that a viewer is asked for, once.

@@ -43,8 +43,13 @@ impl Seats {
         }
     }
 
-    /// Makes the window this large; the terminal it shows takes the room there is.
+    /// Makes the window this large; the terminal it shows takes the room there is. A window that is the desk is asked
+    /// to, and says itself how large it is then.
     pub async fn resize_window(&self, size: WindowSize) -> Result<()> {
+        if let Some(desk) = self.desk_window() {
+            self.ask_for_size(desk.id, size.bounded()).await;
+            return Ok(());
+        }
         self.core.inner.seats.state.lock().window = size.bounded();
         self.arrange().await
     }

@@ -12,8 +12,6 @@ const WORD: u64 = 1000;
 pub struct Lost {
     /// It stopped on purpose, so none is started unasked.
     pub stopping: bool,
-    /// Seconds until the next try.
-    pub next_try: Option<u64>,
     /// When it went, on the clock of [`super::Cx::now`].
     pub since: u64,
     /// How many inputs may not have arrived.
@@ -89,12 +87,11 @@ impl App {
             self.prefix = true;
             return;
         }
-        // A daemon that was stopped on purpose is not started by a letter within a word.
+        // No daemon is started by a letter within a word.
         let is_u = plain_char(press) == Some('u');
         let before = self.typed_while_lost.filter(|at| now < at + WORD);
         self.typed_while_lost = plain_char(press).filter(|_| !is_u).map(|_| now);
-        let is_stopped = self.lost.as_ref().is_some_and(|lost| lost.stopping);
-        if is_u && !(is_stopped && before.is_some()) {
+        if is_u && before.is_none() {
             self.push(Effect::StartDaemon);
             return;
         }

@@ -167,10 +167,10 @@ impl App {
     }
 
     /// The card that is open was settled, or changed.
-    pub fn cards(&mut self, cx: &Cx<'_>, news: &[CardNews]) {
+    pub fn cards(&mut self, news: &[CardNews]) {
         for news in news {
-            self.pages.card.news(news, cx.now);
-            self.pages.thread.card.news(news, cx.now);
+            self.pages.card.news(news);
+            self.pages.thread.card.news(news);
         }
     }
 

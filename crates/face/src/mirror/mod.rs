@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rookery_view::link::{
     Bye, CardNews, Clip, Frame, Notice, Opened, Resync, RowsFound, Scene, Shoot, ThreadNews,
+    WindowPoints,
 };
 
 pub use self::term::MirrorTerm;
@@ -51,6 +52,8 @@ pub struct Changed {
     pub raise: bool,
     /// A picture that is asked for.
     pub shoot: Option<Shoot>,
+    /// A size that the window is asked to have.
+    pub resize: Option<WindowPoints>,
     /// Why the daemon closes the connection.
     pub bye: Option<Bye>,
     /// What must be asked for again.
@@ -149,7 +152,7 @@ impl Mirror {
         changed.cards = frame.cards;
         changed.notices = frame.notices;
         (changed.clip, changed.raise, changed.bye) = (frame.clip, frame.raise, frame.bye);
-        changed.shoot = frame.shoot;
+        (changed.shoot, changed.resize) = (frame.shoot, frame.resize);
         changed
     }
 

@@ -35,6 +35,7 @@ pub struct CardPage {
     pub scroll: usize,
     /// The furthest that this can be, once it was drawn.
     most: Option<usize>,
+    /// When a person could begin to read it as it is now; none until that is on the screen.
     drawn_at: Option<u64>,
     end_is_seen: bool,
     again: bool,
@@ -46,6 +47,8 @@ pub struct CardPage {
     /// Which question is asked, what was answered, and an own answer while it is written.
     question: usize,
     answers: BTreeMap<String, String>,
+    /// The first digit of an option, where a second one may follow.
+    digit: Option<usize>,
     own: Option<Field>,
 }
 
@@ -151,15 +154,21 @@ impl CardPage {
         }
     }
 
+    /// Whether there is more of it than fits, as far as is known.
+    pub fn can_scroll(&self) -> bool {
+        self.most != Some(0)
+    }
+
     /// A decision that was half made is not made, and the guard begins anew.
     pub fn disarm(&mut self) {
         self.drawn_at = None;
         self.again = false;
         self.remember = false;
+        self.digit = None;
     }
 
     /// It was settled or changed.
-    pub fn news(&mut self, news: &CardNews, now: u64) {
+    pub fn news(&mut self, news: &CardNews) {
         let Some(card) = &mut self.card else { return };
         if card.request.as_deref() != Some(&news.request) {
             return;
@@ -169,7 +178,7 @@ impl CardPage {
         card.settled_at = news.at;
         self.again = false;
         self.remember = false;
-        self.drawn_at = Some(now);
+        self.drawn_at = None;
         if news.state != "pending" {
             self.deny = None;
             self.own = None;
@@ -233,8 +242,17 @@ impl CardPage {
 
     /// A key on the card.
     pub fn key(&mut self, press: &KeyPress, now: u64, guard: u64) -> CardKey {
-        if let Some(answer) = self.field_key(press, now) {
+        if let Some(answer) = self.field_key(press) {
             return answer;
+        }
+        let digit = self.digit.take();
+        if let Some(digit) = digit {
+            if is(press, Special::Escape) {
+                return CardKey::Used;
+            }
+            if is(press, Special::Enter) && press.kind != KeyKind::Repeat {
+                return self.press_option(digit - 1, now, guard);
+            }
         }
         let was_armed = std::mem::take(&mut self.remember);
         if was_armed && is(press, Special::Escape) {
@@ -262,14 +280,14 @@ impl CardPage {
         if !self.is_pending() {
             return CardKey::Free;
         }
-        if let Some(key) = self.question_key(letter, press, now, guard) {
+        if let Some(key) = self.question_key(letter, digit, press, now, guard) {
             return key;
         }
         match letter {
             'a' | 'A' | 'd' | 's' if press.kind == KeyKind::Repeat => CardKey::Used,
             'a' | 'A' | 'd' if !self.is_open(now, guard) => CardKey::Say(READ_FIRST),
-            'a' if self.may("approve") => self.approve(now),
-            'A' if self.may("remember") => self.begin_remember(now),
+            'a' if self.may("approve") => self.approve(),
+            'A' if self.may("remember") => self.begin_remember(),
             'd' if self.may("deny") => {
                 self.deny = Some(Field::default());
                 CardKey::Say("a reason for the agent, if you like; enter denies, esc does not")
@@ -291,24 +309,24 @@ impl CardPage {
         self.card.as_ref().is_some_and(|card| card.lines.iter().any(is_notice))
     }
 
-    fn approve(&mut self, now: u64) -> CardKey {
+    fn approve(&mut self) -> CardKey {
         if !self.end_is_seen {
-            return self.show_end(now);
+            return self.show_end();
         }
         if self.has_unseen() && !std::mem::replace(&mut self.unseen_is_told, true) {
-            self.drawn_at = Some(now);
+            self.drawn_at = None;
             return CardKey::Say(UNSEEN);
         }
         self.again = false;
         self.answer(json!({"approved": true}))
     }
 
-    fn begin_remember(&mut self, now: u64) -> CardKey {
+    fn begin_remember(&mut self) -> CardKey {
         if !self.end_is_seen {
-            return self.show_end(now);
+            return self.show_end();
         }
         if self.has_unseen() && !std::mem::replace(&mut self.unseen_is_told, true) {
-            self.drawn_at = Some(now);
+            self.drawn_at = None;
             return CardKey::Say(UNSEEN);
         }
         self.remember = true;
@@ -316,14 +334,14 @@ impl CardPage {
     }
 
     /// Scrolls to the end; the guard begins anew, so that a held key does not go on to approve.
-    fn show_end(&mut self, now: u64) -> CardKey {
+    fn show_end(&mut self) -> CardKey {
         self.scroll = usize::MAX;
-        self.drawn_at = Some(now);
+        self.drawn_at = None;
         self.again = true;
         CardKey::Say(AGAIN)
     }
 
-    fn field_key(&mut self, press: &KeyPress, now: u64) -> Option<CardKey> {
+    fn field_key(&mut self, press: &KeyPress) -> Option<CardKey> {
         let is_deny = self.deny.is_some();
         let field = self.deny.as_mut().or(self.own.as_mut())?;
         if is(press, Special::Escape) {
@@ -343,12 +361,13 @@ impl CardPage {
             }
             return Some(self.answer(params));
         }
-        Some(self.choose(text, now))
+        Some(self.choose(text))
     }
 
     fn question_key(
         &mut self,
         letter: char,
+        before: Option<usize>,
         press: &KeyPress,
         now: u64,
         guard: u64,
@@ -356,10 +375,19 @@ impl CardPage {
         let question = self.card.as_ref()?.questions.get(self.question)?;
         let digit = letter.to_digit(10)? as usize;
         if press.kind == KeyKind::Repeat {
+            self.digit = before;
             return Some(CardKey::Used);
         }
-        let own = (digit == 0 && question.options.is_empty()).then_some(0);
-        let Some(index) = digit.checked_sub(1).or(own) else { return Some(CardKey::Used) };
+        // The own answer is behind the last option.
+        let count = question.options.len() + 1;
+        let number = before.unwrap_or(0) * 10 + digit;
+        let own = (number == 0 && count == 1).then_some(0);
+        let Some(index) = number.checked_sub(1).or(own) else { return Some(CardKey::Used) };
+        let may_go_on = (1..=count).contains(&(number * 10));
+        if may_go_on && self.is_open(now, guard) {
+            self.digit = Some(number);
+            return Some(CardKey::Say("a second digit, or enter for this one"));
+        }
         Some(self.press_option(index, now, guard))
     }
 
@@ -373,7 +401,7 @@ impl CardPage {
         }
         if let Some(choice) = question.options.get(index) {
             let label = choice.label.clone();
-            return self.choose(label, now);
+            return self.choose(label);
         }
         if index == question.options.len() {
             self.own = Some(Field::default());
@@ -383,14 +411,14 @@ impl CardPage {
     }
 
     /// One question is answered; after the last one all answers are sent.
-    fn choose(&mut self, text: String, now: u64) -> CardKey {
+    fn choose(&mut self, text: String) -> CardKey {
         let Some(card) = &self.card else { return CardKey::Used };
         let Some(question) = card.questions.get(self.question) else { return CardKey::Used };
         self.answers.insert(question.id.clone(), text);
         self.question += 1;
         if self.question < card.questions.len() {
             // Another question is another thing to read: a key that was pressed twice is not for it.
-            self.drawn_at = Some(now);
+            self.drawn_at = None;
             return CardKey::Used;
         }
         let answers = std::mem::take(&mut self.answers);

@@ -397,6 +397,34 @@ fn a_frame_has_a_bound_and_the_rest_follows() {
     assert_same(&daemon, &mirror);
 }
 
+/// Addresses go out beside the rows that have them, and take of the same room.
+#[test]
+fn links_count_against_the_bound_of_a_frame() {
+    let mut daemon = Daemon::new();
+    let screen = daemon.screens.get_mut(&1).unwrap();
+    screen.resize(ScreenSize::new(60, 20), &NoTranscript, Duration::ZERO);
+    for number in 0..900 {
+        let address = format!("https://example.com/{number}/{}", "x".repeat(1900));
+        let text = format!("\x1b]8;;{address}\x1b\\l\x1b]8;;\x1b\\");
+        screen.feed(text.as_bytes(), &NoTranscript, Duration::ZERO);
+    }
+    let mut mirror = Daemon::opened(daemon.scene.clone());
+    let (mut frames, mut links) = (0, 0);
+    while let Some(frame) = daemon.frame() {
+        let bytes = serde_json::to_string(&frame).unwrap().len();
+        // The row that passes the bound is still in it.
+        assert!(bytes < 310_000, "{bytes} bytes");
+        links += frame.terms.iter().map(|term| term.links.len()).sum::<usize>();
+        assert!(mirror.apply(frame).resync.is_empty());
+        daemon.differ.acknowledge(daemon.differ.last());
+        frames += 1;
+    }
+    assert!(frames > 5, "{frames} frames");
+    assert_eq!(links, 900);
+    assert!(!daemon.differ.is_behind());
+    assert_same(&daemon, &mirror);
+}
+
 #[test]
 fn a_theme_sends_styles_and_no_rows() {
     let mut daemon = Daemon::new();

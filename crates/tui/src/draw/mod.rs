@@ -130,7 +130,7 @@ pub fn draw(app: &App, cx: &Cx<'_>, look: &Look) -> Picture {
     caret_in_field(&mut brush, app, cx, &layout);
     if let Some(lost) = &app.lost {
         dim_all(&mut brush);
-        overlay::lost(&mut brush, app, lost, layout.status);
+        overlay::lost(&mut brush, app, lost, cx.now, layout.status);
     }
     let Brush { canvas, drawn, caret, .. } = brush;
     let room = link::Size { cols: layout.panes.cols, rows: layout.panes.rows };

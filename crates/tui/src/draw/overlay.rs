@@ -260,7 +260,7 @@ fn toasts(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, layout: &Layout) {
 }
 
 /// The daemon is away: what goes on, and what can be done.
-pub(super) fn lost(brush: &mut Brush<'_>, app: &App, lost: &Lost, status: Rect) {
+pub(super) fn lost(brush: &mut Brush<'_>, app: &App, lost: &Lost, now: u64, status: Rect) {
     let all = brush.canvas.area();
     let mut texts = vec![];
     let first = if lost.stopping {
@@ -268,10 +268,9 @@ pub(super) fn lost(brush: &mut Brush<'_>, app: &App, lost: &Lost, status: Rect) 
     } else {
         "The daemon is away. Programs go on running.".to_owned()
     };
-    let next = match (lost.stopping, lost.next_try) {
-        (true, _) => "u start it now".to_owned(),
-        (false, Some(seconds)) => format!("connecting again, {seconds} s      u start it now"),
-        (false, None) => "connecting again      u start it now".to_owned(),
+    let next = match lost.stopping {
+        true => "u start it now".to_owned(),
+        false => format!("connecting again, {} s      u start it now", lost.away(now)),
     };
     texts.push(format!(" {first}   {next}"));
     if let Some(unsure) = lost.unsure_line() {

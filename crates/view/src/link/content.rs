@@ -92,12 +92,10 @@ pub struct DiffFile {
     pub status: FileStatus,
     pub added: u32,
     pub removed: u32,
-    #[serde(skip_serializing_if = "is_false")]
     pub binary: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunks: Option<Vec<Hunk>>,
     /// Whether lines are left off.
-    #[serde(skip_serializing_if = "is_false")]
     pub cut: bool,
 }
 
@@ -202,19 +200,13 @@ pub struct CardCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Card {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     pub kind: String,
     pub title: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub mode: String,
     pub source: String,
     pub session: String,
@@ -234,17 +226,12 @@ pub struct Card {
     pub questions: Vec<Question>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<Block>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Variables that would be set, or unset where the value is null.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<i64>,
     /// SHA-256 of what is shown, for the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// What it is about, if that is no request.
     #[serde(skip_serializing_if = "Option::is_none")]

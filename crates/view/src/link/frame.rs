@@ -32,6 +32,9 @@ pub struct Frame {
     /// Asks a viewer that draws for a picture of what it shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shoot: Option<Shoot>,
+    /// Asks a window to be this large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resize: Option<WindowPoints>,
     /// The connection closes after this frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bye: Option<Bye>,
@@ -52,6 +55,15 @@ pub struct Shoot {
     pub ask: u64,
     /// Pixels of a point: 1 or 2.
     pub scale: u32,
+}
+
+/// A window's size in logical points. Once it has that, or another that its desktop allows, it says so with
+/// `view/resize`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct WindowPoints {
+    pub width: u32,
+    pub height: u32,
 }
 
 /// Params of `view/picture`: what was asked for, or why there is none.
@@ -124,10 +136,8 @@ pub struct CardNews {
     /// `pending`, or how it was settled.
     pub state: String,
     /// Who settled it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// When it was settled.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<i64>,
 }
 

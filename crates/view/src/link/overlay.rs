@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Mood, bound, is_false};
 use crate::scene;
 
-/// The palette over everything else.
+/// The palette over everything else: of more rows than fit a frame, those around the selected one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Palette {
@@ -16,7 +16,7 @@ pub struct Palette {
     pub placeholder: String,
     pub query: String,
     pub rows: Vec<PaletteRow>,
-    /// Index of the selected row.
+    /// Index of the selected row among these.
     pub selected: u32,
 }
 
@@ -48,13 +48,22 @@ impl From<&scene::PaletteOverlay> for Palette {
             matched: row.matched.iter().filter_map(|at| u32::try_from(*at).ok()).collect(),
             keys: Vec::new(),
         };
+        let selected = open.selected();
+        let from = Palette::first_row(selected);
         Palette {
             frame: open.frame.clone(),
             placeholder: open.placeholder.clone(),
             query: open.query.clone(),
-            rows: open.rows.iter().take(bound::PALETTE_ROWS).map(row).collect(),
-            selected: u32::try_from(open.selected()).unwrap_or(0),
+            rows: open.rows.iter().skip(from).take(bound::PALETTE_ROWS).map(row).collect(),
+            selected: u32::try_from(selected - from).unwrap_or(0),
         }
+    }
+}
+
+impl Palette {
+    /// The place among all rows of the first that a viewer has, while this one is selected.
+    pub fn first_row(selected: usize) -> usize {
+        selected - selected % bound::PALETTE_ROWS
     }
 }
 
@@ -86,14 +95,12 @@ pub struct InboxRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<u64>,
     pub title: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub subtitle: String,
     /// Who says so: `protocol`, `report`, `screen` or `program`.
     pub source: String,
     pub at: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<i64>,
-    #[serde(skip_serializing_if = "is_false")]
     pub deferred: bool,
     /// What it is about, if that is no request.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,7 @@ pub fn reread(name: &str, params: &[u8]) -> Option<serde_json::Result<Vec<u8>>> 
         method::EDIT => as_type::<Edit>(params),
         method::CONFIRM => as_type::<Confirm>(params),
         method::PANE => as_type::<PaneCall>(params),
+        method::PICTURE => as_type::<Picture>(params),
         method::INBOX => as_type::<InboxWindow>(params),
         method::CARD => as_type::<CardCall>(params),
         method::DIFF => as_type::<DiffCall>(params),

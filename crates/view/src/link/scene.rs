@@ -331,7 +331,6 @@ pub struct Project {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     pub mood: Mood,
-    #[serde(skip_serializing_if = "is_false")]
     pub badge: bool,
     /// Whether it is the one shown.
     #[serde(skip_serializing_if = "is_false")]
@@ -389,7 +388,6 @@ pub struct Tab {
     pub id: u64,
     pub title: String,
     pub mood: Mood,
-    #[serde(skip_serializing_if = "is_false")]
     pub badge: bool,
     /// The title with which a rename began.
     #[serde(skip_serializing_if = "Option::is_none")]

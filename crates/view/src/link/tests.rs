@@ -165,3 +165,24 @@ fn scenes_differ_by_parts() {
     held.apply(news);
     assert_eq!(held, new);
 }
+
+/// What the contract lists without a mark is there, whether it says anything or not.
+#[test]
+fn members_without_a_mark_are_always_there() {
+    fn has<T: Serialize + Default>(members: &str) {
+        let value = serde_json::to_value(T::default()).unwrap();
+        for member in members.split(' ') {
+            assert!(value.get(member).is_some(), "{member} of {value}");
+        }
+    }
+    has::<InboxRow>("item category kind session sessionTitle title subtitle source at deferred");
+    has::<Project>("id name root mood badge waiting agents");
+    has::<Agent>("name mood status at waiting");
+    has::<Tab>("id title mood badge");
+    has::<Card>("item request kind title tool reason rule mode source session lines argv cwd env");
+    has::<Card>("deadline digest actions");
+    has::<CardNews>("request state by at");
+    has::<DiffFile>("path status added removed binary cut");
+    has::<ThreadItem>("id turn kind at status");
+    has::<ToolCall>("name title input head tail lines exit ms terminal");
+}

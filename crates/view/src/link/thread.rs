@@ -144,18 +144,13 @@ pub struct ToolCall {
     pub title: String,
     pub input: String,
     /// The first lines of its output, and the last ones if there are more.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub head: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tail: Vec<String>,
     /// Lines of its output.
     pub lines: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
     /// The terminal that it runs in.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<u64>,
 }
 

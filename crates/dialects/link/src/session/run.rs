@@ -4,6 +4,7 @@
 mod terminals;
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ pub(crate) fn start(
             bye => bye,
         };
         if let Some(bye) = bye {
-            runner.send_goodbye(bye);
+            runner.send_goodbye(bye).await;
         }
         over.cancelled().await;
         entered.leave().await;
@@ -171,9 +172,9 @@ impl Runner {
                 open.read_edits(&self.core).await;
             }
             if let Some(frame) = self.frame()
-                && self.send(&frame).is_err()
+                && let Err(bye) = self.send(&frame, self.core.seats().viewer_patience()).await
             {
-                return None;
+                return bye;
             }
         }
     }
@@ -378,6 +379,11 @@ impl Runner {
         }
         // Also of a window that is minimized: it is what brings it back.
         rest.raise = std::mem::take(&mut self.is_raised);
+        if is_scene_due && let Some(size) = self.core.seats().next_size_ask(self.viewer) {
+            let whole = |points: f32| points.round() as u32;
+            let (width, height) = (whole(size.width), whole(size.height));
+            rest.resize = Some(link::WindowPoints { width, height });
+        }
         if is_scene_due && let Some(asked) = self.core.seats().next_picture_ask(self.viewer) {
             rest.shoot = Some(link::Shoot { ask: asked.ask, scale: asked.scale });
             let has_more = self.core.seats().has_picture_ask(self.viewer);
@@ -416,20 +422,36 @@ impl Runner {
         self.follow_thread();
     }
 
-    fn send(&mut self, frame: &Frame) -> Result<(), ()> {
+    /// Sends a frame. What else the connection carries may have filled it: that is waited for as a viewer is that
+    /// does not paint. An error says with which word this ends, if with any.
+    async fn send(&mut self, frame: &Frame, patience: Duration) -> Result<(), Option<Bye>> {
         self.last_sent = Some(Instant::now());
         let body = rpc::notification(link::FRAME, frame).map_err(|error| {
             tracing::error!(%error, "a frame cannot be written as JSON");
+            None
         })?;
-        self.connection.outbox().try_send(body).map_err(drop)
+        let outbox = self.connection.outbox().clone();
+        let mut sent = pin!(outbox.send(body));
+        let stalled = Instant::now() + patience;
+        loop {
+            tokio::select! {
+                biased;
+                sent = &mut sent => return sent.map_err(|_| None),
+                // News of the thread must not pile up for all who read them.
+                shows_around = next_news(&self.core, &mut self.open) => {
+                    self.is_scene_due |= shows_around;
+                }
+                () = sleep_until(stalled) => return Err(Some(Bye::Stalled)),
+            }
+        }
     }
 
-    fn send_goodbye(&mut self, bye: Bye) {
+    async fn send_goodbye(&mut self, bye: Bye) {
         let rest = Frame { bye: Some(bye), ..Frame::default() };
         let last = self.session.look(|state| state.differ.finish(0, rest));
         if let Some(frame) = last {
-            // The connection ends either way.
-            let _ = self.send(&frame);
+            // The connection ends either way, and soon.
+            let _ = self.send(&frame, WORD).await;
         }
         match bye {
             // Who asked for the stop is still answered.

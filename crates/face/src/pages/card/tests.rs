@@ -85,7 +85,9 @@ fn what_the_card_has_only_in_part_needs_a_second_key() {
     page.card.as_mut().unwrap().lines.push(notice.to_owned());
     assert_eq!(page.key(&press("a"), 9000, GUARD), CardKey::Say(UNSEEN));
     assert_eq!(page.key(&press("a"), 9030, GUARD), CardKey::Say(READ_FIRST));
-    assert!(matches!(page.key(&press("a"), 9500, GUARD), CardKey::Answer(_)));
+    page.drawn(page.serial(), true, 9040);
+    assert_eq!(page.key(&press("a"), 9439, GUARD), CardKey::Say(READ_FIRST));
+    assert!(matches!(page.key(&press("a"), 9440, GUARD), CardKey::Answer(_)));
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn a_settled_card_is_dead_and_says_by_whom() {
         by: Some("idx0".to_owned()),
         at: Some(43_424_000),
     };
-    page.news(&news, 5000);
+    page.news(&news);
     for key in ["a", "A", "d", "s"] {
         assert_eq!(page.key(&press(key), 90_000, GUARD), CardKey::Free, "{key}");
     }
@@ -156,12 +158,90 @@ fn questions_take_digits_and_own_words() {
     assert_eq!(page.key(&press("2"), 500, GUARD), CardKey::Used);
     // A key that was pressed twice does not answer the question that follows.
     assert_eq!(page.key(&press("1"), 501, GUARD), CardKey::Say(READ_FIRST));
+    page.drawn(serial, true, 501);
     assert!(matches!(page.key(&press("2"), 901, GUARD), CardKey::Say(_)));
     for key in ["h", "i"] {
         page.key(&press(key), 902, GUARD);
     }
     let CardKey::Answer(params) = page.key(&press("enter"), 903, GUARD) else { panic!() };
     assert_eq!(params["answers"], json!({"f": "rustdoc", "g": "hi"}));
+}
+
+#[test]
+fn of_many_options_each_has_a_number() {
+    let choice = |at: usize| Choice { label: format!("o{at}"), ..Choice::default() };
+    let asked = |count: usize| {
+        let mut page = card();
+        let serial = page.ask();
+        page.came(Card {
+            request: Some("q".to_owned()),
+            state: "pending".to_owned(),
+            questions: vec![Question {
+                id: "f".to_owned(),
+                options: (1..=count).map(choice).collect(),
+                ..Question::default()
+            }],
+            ..Card::default()
+        });
+        page.drawn(serial, true, 0);
+        page
+    };
+    let answered = |count: usize, keys: &[&str]| {
+        let mut page = asked(count);
+        let mut keys = keys.iter().map(|key| page.key(&press(key), 500, GUARD));
+        match keys.next_back() {
+            Some(CardKey::Answer(params)) => params["answers"]["f"].as_str().map(str::to_owned),
+            _ => None,
+        }
+    };
+    let is = |label: &str| Some(label.to_owned());
+    assert_eq!(answered(8, &["1"]), is("o1"));
+    // A digit that may be the first of two waits for the second, or for Enter.
+    assert_eq!(answered(12, &["1"]), None);
+    assert_eq!(answered(12, &["1", "enter"]), is("o1"));
+    assert_eq!(answered(12, &["1", "0"]), is("o10"));
+    assert_eq!(answered(12, &["1", "2"]), is("o12"));
+    assert_eq!(answered(12, &["2"]), is("o2"));
+    assert_eq!(answered(50, &["5", "0"]), is("o50"));
+    // Another key takes it back, and what there is not is not chosen.
+    assert_eq!(answered(12, &["1", "escape", "enter"]), None);
+    assert_eq!(answered(12, &["1", "x", "2"]), is("o2"));
+    assert_eq!(answered(12, &["1", "9"]), None);
+    assert_eq!(answered(12, &["0"]), None);
+    // The own answer is behind the last.
+    assert_eq!(answered(12, &["1", "3", "h", "i", "enter"]), is("hi"));
+    assert_eq!(answered(9, &["1", "0", "h", "enter"]), is("h"));
+    let mut page = asked(12);
+    assert_eq!(page.key(&press("1"), 100, GUARD), CardKey::Say(READ_FIRST));
+}
+
+#[test]
+fn the_guard_begins_when_the_screen_has_the_card() {
+    let news =
+        CardNews { request: "r1".to_owned(), state: "pending".to_owned(), ..CardNews::default() };
+    let mut page = card();
+    let serial = page.ask();
+    page.came(Card {
+        request: Some("r1".to_owned()),
+        state: "pending".to_owned(),
+        questions: vec![Question { id: "f".to_owned(), ..Question::default() }],
+        ..Card::default()
+    });
+    // Its state is reported right behind it, while the terminal still takes the picture before.
+    page.news(&news);
+    for key in ["1", "d", "a"] {
+        assert_eq!(page.key(&press(key), 90_000, GUARD), CardKey::Say(READ_FIRST), "{key}");
+    }
+    page.drawn(serial, true, 90_000);
+    assert_eq!(page.key(&press("1"), 90_399, GUARD), CardKey::Say(READ_FIRST));
+    assert_eq!(
+        page.key(&press("1"), 90_400, GUARD),
+        CardKey::Say("your own answer; enter sends it")
+    );
+    // And it begins anew when what is shown is another.
+    page.close_field();
+    page.news(&news);
+    assert_eq!(page.key(&press("1"), 99_000, GUARD), CardKey::Say(READ_FIRST));
 }
 
 proptest! {

@@ -147,7 +147,7 @@ impl Differ {
     }
 
     /// Ends the draft: gives the frame to send, or nothing if there is nothing new. `rest` has what is no
-    /// state to be compared: threads, cards, notices, clip, raise, shoot and bye. Input that was accepted is told
+    /// state to be compared: threads, cards, notices, clip, raise, shoot, resize and bye. Input that was accepted is told
     /// even if nothing else is new, and the first frame is always sent.
     pub fn finish(&mut self, input: u64, rest: Frame) -> Option<Frame> {
         let mut frame = std::mem::take(&mut self.draft);
@@ -162,9 +162,10 @@ impl Differ {
             self.numbers.do_without();
             self.is_renumbering &= self.is_behind();
         }
-        let Frame { threads, cards, notices, clip, raise, shoot, bye, .. } = rest;
+        let Frame { threads, cards, notices, clip, raise, shoot, resize, bye, .. } = rest;
         (frame.threads, frame.cards, frame.notices) = (threads, cards, notices);
         (frame.clip, frame.raise, frame.shoot, frame.bye) = (clip, raise, shoot, bye);
+        frame.resize = resize;
         if input > self.input {
             self.input = input;
             frame.input = Some(input);

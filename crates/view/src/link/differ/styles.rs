@@ -10,6 +10,11 @@ use rookery_term::{Color, Colors, Style as Asked, Underline};
 
 use super::super::{Hex, RawStyle, Style, Tint, attr, bound};
 
+/// Bytes of a style on the wire, about.
+const STYLE_WEIGHT: usize = 64;
+/// Bytes of a link on the wire beside its address, about.
+const LINK_WEIGHT: usize = 12;
+
 /// Where the next numbers come from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbers {
@@ -81,6 +86,12 @@ impl Table {
         self.links.insert(Arc::clone(uri), numbers.links);
         self.new_links.push((numbers.links, uri.to_string()));
         Some(numbers.links)
+    }
+
+    /// Bytes that what is new takes on the wire, about.
+    pub(super) fn weight(&self) -> usize {
+        let links = self.new_links.iter().map(|(_, uri)| uri.len() + LINK_WEIGHT);
+        self.new_styles.len() * STYLE_WEIGHT + links.sum::<usize>()
     }
 
     /// Every style anew, because the colors are others.

@@ -1,7 +1,7 @@
 //! What is new about one terminal.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -228,29 +228,37 @@ impl Sent {
         // What is behind a mask may change with its neighbors, so all of it is looked at.
         let since = Some(known.mark).filter(|_| now.mask.is_none());
         let mut found: BTreeMap<u64, Row> = BTreeMap::new();
+        let mut late: BTreeSet<u64> = BTreeSet::new();
+        let mut told = 0;
         for (range, is_known) in stretches(&view, &known.rows) {
             let since = since.filter(|_| is_known);
             now.screen.rows_since(since, range.clone(), &mut |row| {
-                found.insert(row.number, now.encode(row, &mut self.table, numbers));
+                let number = row.number;
+                if *room == 0 {
+                    late.insert(number);
+                    return;
+                }
+                let row = now.encode(row, &mut self.table, numbers);
+                let is_news = known.rows.get(&number) != Some(&row);
+                // Styles and links go out with the rows that need them, so they take of the same room.
+                let weight = self.table.weight();
+                let own = if is_news { row.weight() } else { 0 };
+                *room = room.saturating_sub(own + weight.saturating_sub(told));
+                told = weight;
+                if is_news {
+                    found.insert(number, row);
+                }
             });
             if !is_known {
                 // History can get lost; its rows are blank then.
-                for number in range {
+                for number in range.filter(|number| !late.contains(number)) {
                     found.entry(number).or_insert_with(|| Row::blank(number));
                 }
             }
         }
-        self.is_behind = false;
+        self.is_behind = !late.is_empty();
+        known.rows.retain(|number, _| !late.contains(number));
         for (number, row) in found {
-            if known.rows.get(&number) == Some(&row) {
-                continue;
-            }
-            if *room == 0 {
-                known.rows.remove(&number);
-                self.is_behind = true;
-                continue;
-            }
-            *room = room.saturating_sub(row.weight());
             known.rows.insert(number, row.clone());
             entry.rows.push(row);
         }
