@@ -160,10 +160,11 @@ impl Display {
         self.top.take().is_some()
     }
 
-    /// How many presses in a row this one at a place is.
-    fn presses(&mut self, place: Place) -> u32 {
+    /// How many presses in a row this one at a place is; `told` if who sent it has counted.
+    fn presses(&mut self, place: Place, told: u8) -> u32 {
         let now = Instant::now();
         let count = match self.last_press {
+            _ if told > 0 => u32::from(told),
             Some((before, at, count)) if before == place && now < at + DOUBLE_CLICK => count + 1,
             _ => 1,
         };
@@ -274,13 +275,13 @@ impl Engine {
     }
 
     /// What the mouse does to the selection when the program does not want it.
-    fn drag(&mut self, seat: Seat, event: MouseEvent, words: &str) -> MouseOutcome {
+    fn drag(&mut self, seat: Seat, event: MouseEvent, clicks: u8, words: &str) -> MouseOutcome {
         let (display, screen) = self.display_and_screen(seat);
         let place = display.place(screen, ViewCell { row: event.row, col: event.col });
         match (event.kind, event.button, display.drag) {
             (MouseKind::Press, MouseButton::Left, _) => {
                 display.drag = Some(place);
-                let presses = display.presses(place);
+                let presses = display.presses(place, clicks);
                 let span = match presses {
                     1 => None,
                     2 => screen.word_at(place, words),
@@ -357,8 +358,14 @@ impl TerminalHandle {
     }
 
     /// Does what the mouse does: reported to a program that wants it, unless Shift is held; else the
-    /// wheel scrolls, the middle button pastes `clipboard` and the left one selects.
-    pub fn mouse(&self, event: MouseEvent, clipboard: Option<&str>) -> Result<MouseOutcome> {
+    /// wheel scrolls, the middle button pastes `clipboard` and the left one selects. `clicks` is how many presses
+    /// in a row this is; with 0 they are counted here.
+    pub fn mouse(
+        &self,
+        event: MouseEvent,
+        clicks: u8,
+        clipboard: Option<&str>,
+    ) -> Result<MouseOutcome> {
         let modes = self.modes();
         if !event.mods.shift
             && let Some(report) = mouse::encode(&modes, event)
@@ -389,8 +396,9 @@ impl TerminalHandle {
             },
             _ => {
                 let words = self.core().seats().word_chars();
-                let outcome =
-                    self.live().with_engine(|engine| engine.drag(self.seat(), event, &words));
+                let outcome = self
+                    .live()
+                    .with_engine(|engine| engine.drag(self.seat(), event, clicks, &words));
                 if outcome == MouseOutcome::Finished {
                     self.copy_on_select();
                 }
@@ -502,18 +510,37 @@ mod tests {
     }
 
     #[test]
+    fn presses_that_a_face_counted_are_not_counted_again() {
+        let mut engine = engine(2, 20);
+        feed(&mut engine, "one two\r\nthree");
+        let selected = |engine: &mut Engine, clicks| {
+            let press = event(MouseKind::Press, 0, 4);
+            assert_eq!(engine.drag(None, press, clicks, ""), MouseOutcome::Selected);
+            engine.selected(None).text
+        };
+        assert_eq!(selected(&mut engine, 1), None);
+        // However quickly it follows: for this face it is the first.
+        assert_eq!(selected(&mut engine, 1), None);
+        assert_eq!(selected(&mut engine, 2).as_deref(), Some("two"));
+        assert_eq!(selected(&mut engine, 3).as_deref(), Some("one two"));
+        // Who does not count has it counted.
+        assert_eq!(selected(&mut engine, 1), None);
+        assert_eq!(selected(&mut engine, 0).as_deref(), Some("two"));
+    }
+
+    #[test]
     fn a_drag_beyond_the_edge_ends_at_it_and_follows_its_text() {
         let mut engine = engine(2, 5);
         feed(&mut engine, "abcde\r\nfgh");
-        assert_eq!(engine.drag(None, event(MouseKind::Motion, 0, 1), ""), MouseOutcome::Nothing);
-        assert_eq!(engine.drag(None, event(MouseKind::Press, 0, 3), ""), MouseOutcome::Selected);
+        assert_eq!(engine.drag(None, event(MouseKind::Motion, 0, 1), 0, ""), MouseOutcome::Nothing);
+        assert_eq!(engine.drag(None, event(MouseKind::Press, 0, 3), 0, ""), MouseOutcome::Selected);
         assert_eq!(engine.selected(None), Selected::default());
         assert_eq!(
-            engine.drag(None, event(MouseKind::Motion, 900, 900), ""),
+            engine.drag(None, event(MouseKind::Motion, 900, 900), 0, ""),
             MouseOutcome::Selected
         );
         assert_eq!(
-            engine.drag(None, event(MouseKind::Release, 900, 900), ""),
+            engine.drag(None, event(MouseKind::Release, 900, 900), 0, ""),
             MouseOutcome::Finished
         );
         assert_eq!(engine.selected(None).text.as_deref(), Some("de\nfgh"));

@@ -110,7 +110,7 @@ pub(crate) async fn mouse(cx: Cx, params: Mouse) -> Result<Done, Error> {
         false => None,
     };
     let before = handle.input_mark();
-    match handle.mouse(event, clipboard.as_deref()) {
+    match handle.mouse(event, params.clicks, clipboard.as_deref()) {
         Ok(MouseOutcome::Reported | MouseOutcome::Typed) => {
             cx.core.seats().note_input(viewer, handle.id());
             cx.session.given(params.n, &handle, before);
@@ -158,6 +158,8 @@ fn event(params: &Mouse) -> MouseEvent {
 }
 
 pub(crate) async fn paste(cx: Cx, mut params: Paste) -> Result<Pasted, Error> {
+    // First, because a clipboard is waited for, and keys that follow must not come before the text.
+    let _turn = cx.session.input_turn.lock().await;
     if let Some(from) = params.from {
         let clipboard = match from {
             ClipTarget::Clipboard => Clipboard::System,
@@ -177,7 +179,6 @@ pub(crate) async fn paste(cx: Cx, mut params: Paste) -> Result<Pasted, Error> {
         let text = params.from.map(|_| text.to_string());
         return Ok(Pasted { pasted: false, why, lines: Some(lines), text });
     }
-    let _turn = cx.session.input_turn.lock().await;
     cx.give(params.n.unwrap_or(0), params.t, |handle| Ok(handle.paste(&text)?))?;
     Ok(Pasted { pasted: true, ..Pasted::default() })
 }

@@ -139,12 +139,27 @@ pub(crate) async fn new(cx: Cx, params: ThreadNew) -> Result<ThreadRef, Error> {
         })
         .await?;
     let id = started.thread.id;
+    if let Err(error) = begin(&cx, id, mode, params.text).await {
+        // Without its first message it is nothing that is looked for in a list.
+        if let Err(error) = cx.core.threads().delete(id).await {
+            tracing::warn!(%error, "a thread that could not begin stays");
+        }
+        return Err(error.into());
+    }
+    Ok(ThreadRef { thread: id.to_string() })
+}
+
+async fn begin(
+    cx: &Cx,
+    id: ThreadId,
+    mode: Option<model::Mode>,
+    text: String,
+) -> model::Result<()> {
     if let Some(mode) = mode {
         cx.core.threads().set_mode(Some(id), mode, None, None).await?;
     }
-    let message = Message { text: params.text, ..Message::default() };
-    cx.core.threads().start_turn(id, NewTurn { message, ..NewTurn::default() }).await?;
-    Ok(ThreadRef { thread: id.to_string() })
+    let message = Message { text, ..Message::default() };
+    cx.core.threads().start_turn(id, NewTurn { message, ..NewTurn::default() }).await.map(drop)
 }
 
 fn check_text(text: &str, may_be_blank: bool) -> Result<(), Error> {

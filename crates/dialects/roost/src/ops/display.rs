@@ -94,7 +94,7 @@ pub(crate) async fn mouse(cx: Cx, params: TabDispatchMouseEvent) -> Result<Empty
         true => cx.core.seats().clipboard(Clipboard::Selection).await,
         false => None,
     };
-    terminal.mouse(event, clipboard.as_deref())?;
+    terminal.mouse(event, 0, clipboard.as_deref())?;
     Ok(Empty {})
 }
 
