@@ -137,6 +137,28 @@ fn free_keys_reach_the_program() {
 }
 
 #[test]
+fn a_key_that_only_goes_to_a_program_changes_no_picture() {
+    let mut bench = Bench::new();
+    let shows = |bench: &mut Bench, chord: &str| {
+        let press = parse_chord(chord).unwrap();
+        bench.step(|app, cx| app.shows_key(cx, &press))
+    };
+    assert!(!shows(&mut bench, "l") && !shows(&mut bench, "enter"));
+    assert_eq!(typed_keys(&bench.app.take_effects()), ["l", "enter"]);
+    // What is said goes with the next key, and so does what is selected.
+    bench.app.say("done");
+    assert!(shows(&mut bench, "l") && !shows(&mut bench, "l"));
+    bench.app.selection =
+        Some(Selection { terminal: 3, anchor: (0, 0), head: (0, 1), kind: SelectKind::Text });
+    assert!(shows(&mut bench, "l") && !shows(&mut bench, "l"));
+    // The prefix is shown, and the key after it is not the program's.
+    assert!(shows(&mut bench, "ctrl+\\") && shows(&mut bench, "ctrl+\\"));
+    bench.app.rights = Rights::Look;
+    assert!(shows(&mut bench, "l"));
+    assert_eq!(bench.note(), "read-only: nothing is sent or decided here");
+}
+
+#[test]
 fn the_prefix_is_kept_and_twice_is_sent_once() {
     let mut bench = Bench::new();
     assert!(bench.keys(&["ctrl+\\"]).is_empty());
@@ -229,10 +251,56 @@ fn keys_while_the_daemon_is_away_are_refused_aloud() {
     let effects = bench.keys(&["l", "s"]);
     assert_eq!(effects, vec![Effect::Bell; 2]);
     assert_eq!(bench.note(), "not sent");
+    bench.now += 1000;
     assert_eq!(bench.keys(&["u"]), [Effect::StartDaemon]);
     assert_eq!(bench.keys(&["ctrl+\\", "q"]), [Effect::Leave]);
     bench.app.regain();
     assert_eq!(typed_keys(&bench.keys(&["l"])), ["l"]);
+}
+
+#[test]
+fn how_long_the_daemon_is_away_is_said_and_a_word_starts_none() {
+    let mut bench = Bench::new();
+    bench.app.lose(Lost { since: 1000, ..Lost::default() });
+    bench.now = 4200;
+    let shown = bench.draw().join("\n");
+    assert!(shown.contains("connecting again, 3 s      u start it now"), "{shown}");
+    // The `u` of `sudo` is a letter like its others.
+    assert_eq!(bench.keys(&["s", "u"]), [Effect::Bell, Effect::Bell]);
+    assert_eq!(bench.note(), "not sent");
+    bench.now += 1000;
+    assert_eq!(bench.keys(&["u"]), [Effect::StartDaemon]);
+}
+
+#[test]
+fn the_pill_of_a_group_has_the_mood_that_the_daemon_finds_loudest() {
+    let mut bench = Bench::new();
+    let tab = |id, mood| Tab { id, mood, title: "t".to_owned(), ..Tab::default() };
+    let tabs = vec![tab(3, Mood::Waiting), tab(4, Mood::Failed)];
+    let strip = bench.fixed.scene.strip.get_or_insert_default();
+    strip.groups = vec![Group { id: 3, tabs, focused: 3 }];
+    let strip = bench.draw()[0].clone();
+    assert!(strip.contains("1 x t +1"), "{strip}");
+}
+
+#[test]
+fn copy_mode_pans_by_half_of_the_pane() {
+    let mut bench = Bench::new();
+    bench.draw();
+    bench.keys(&["ctrl+\\", "[", "g"]);
+    let at = |bench: &Bench| bench.app.copy.as_ref().unwrap().at;
+    let (oldest, begin) = at(&bench);
+    assert_eq!(begin, 0);
+    let place = bench.app.drawn.panes.iter().find(|(t, ..)| *t == 3).unwrap().1;
+    bench.keys(&["shift+right"]);
+    assert_eq!(at(&bench), (oldest, place.cols / 2));
+    bench.keys(&["shift+down"]);
+    assert_eq!(at(&bench), (oldest + u64::from(place.rows / 2), place.cols / 2));
+    for _ in 0..2 {
+        // Not beyond the first row and column.
+        bench.keys(&["shift+left", "shift+up"]);
+        assert_eq!(at(&bench), (oldest, 0));
+    }
 }
 
 #[test]

@@ -129,6 +129,30 @@ fn by_word(term: &dyn Term, at: (u64, u16), key: char) -> (u64, u16) {
 }
 
 impl App {
+    /// Where an arrow with Shift goes: by half of the pane, which shows the part of a larger terminal that the
+    /// cursor is in.
+    fn panned(&self, term: &dyn Term, mode: &CopyMode, press: &KeyPress) -> Option<(u64, u16)> {
+        if press.mods.without(Mods::CAPS | Mods::NUM) != Mods::SHIFT {
+            return None;
+        }
+        let size = term.size();
+        let pane = self.drawn.panes.iter().find(|(t, ..)| *t == mode.terminal);
+        let (cols, rows) = pane.map_or((size.cols, size.rows), |(_, at, _)| (at.cols, at.rows));
+        let (across, down) = ((cols / 2).max(1), u64::from((rows / 2).max(1)));
+        let (row, col) = mode.at;
+        let view = term.view();
+        let last = view.first + u64::from(size.rows).saturating_sub(1);
+        Some(match press.key {
+            Key::Special(Special::Left) => (row, col.saturating_sub(across)),
+            Key::Special(Special::Right) => {
+                (row, col.saturating_add(across).min(size.cols.saturating_sub(1)))
+            }
+            Key::Special(Special::Up) => (row.saturating_sub(down).max(view.oldest), col),
+            Key::Special(Special::Down) => ((row + down).min(last), col),
+            _ => return None,
+        })
+    }
+
     pub(super) fn copy_mode_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         if let Some(mode) = &mut self.copy {
             mode.follows_from = None;
@@ -143,6 +167,9 @@ impl App {
         }
         if is(press, Special::Enter) || plain_char(press) == Some('y') {
             return self.copy_mode_copy(cx);
+        }
+        if let Some(to) = self.panned(term, &mode, press) {
+            return self.copy_mode_go(cx, to);
         }
         let page = u64::from(term.size().rows.saturating_sub(1).max(1));
         let ctrl = press.mods == Mods::CTRL;

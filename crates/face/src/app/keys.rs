@@ -13,6 +13,17 @@ use crate::keymap::Meaning;
 pub(crate) const READ_ONLY: &str = "read-only: nothing is sent or decided here";
 
 impl App {
+    /// The same as [`App::key`]; whether the picture may be another for it. A key that only goes to a program
+    /// shows in what comes of it, and a picture before that is work between the key and its echo.
+    pub fn shows_key(&mut self, cx: &Cx<'_>, press: &KeyPress) -> bool {
+        let has_sign = self.note.is_some() || self.selection.is_some();
+        let may_pass = !has_sign && self.is_typing_into_program(cx);
+        let before = self.out.len();
+        self.key(cx, press);
+        let is_passed = matches!(self.out[before..], [Effect::Input(Input::Key(..))]);
+        !(may_pass && is_passed && self.note.is_none())
+    }
+
     /// A key was pressed, repeated or released.
     pub fn key(&mut self, cx: &Cx<'_>, press: &KeyPress) {
         if press.kind == KeyKind::Release {

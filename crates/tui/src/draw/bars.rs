@@ -8,8 +8,8 @@ use rookery_view::link::{Group, Mood, Page, Tone};
 
 use super::Brush;
 
-/// Loudest first.
-const LOUD: [Mood; 5] = [Mood::Waiting, Mood::Failed, Mood::Working, Mood::Done, Mood::Quiet];
+/// Loudest first, as the daemon has it for projects.
+const LOUD: [Mood; 5] = [Mood::Failed, Mood::Waiting, Mood::Working, Mood::Done, Mood::Quiet];
 
 pub(super) fn strip(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect, is_single: bool) {
     if area.is_empty() {

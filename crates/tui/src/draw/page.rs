@@ -98,9 +98,10 @@ pub(super) fn thread(brush: &mut Brush<'_>, app: &App, cx: &Cx<'_>, area: Rect) 
         "tab take  esc back".to_owned()
     } else if page.at.is_some() {
         "tab fold  enter all  esc write  q leave".to_owned()
+    } else if page.is_running() && waiting > 0 {
+        format!("{waiting} waits: a approve d deny (after tab)  enter steer  esc stop (twice)")
     } else if page.is_running() {
-        let wait = if waiting > 0 { format!("tab {waiting} waits  ") } else { String::new() };
-        format!("{wait}enter steer  esc stop (twice)  alt+enter line  tab items (q leaves)")
+        "enter steer  esc stop (twice)  alt+enter line  tab items (q leaves)".to_owned()
     } else {
         "enter send  alt+enter line  tab items  / commands  esc back".to_owned()
     };

@@ -229,8 +229,13 @@ impl Runner {
 
     fn inputs(&mut self, tty: &mut Tty, inputs: Vec<decode::Input>) {
         for input in inputs {
+            let was_dirty = self.driver.is_dirty;
             match input {
-                decode::Input::Key(press) => self.driver.with(|app, cx| app.key(cx, &press)),
+                decode::Input::Key(press) => {
+                    let shows = self.driver.with(|app, cx| app.shows_key(cx, &press));
+                    self.driver.is_dirty = was_dirty || shows;
+                    continue;
+                }
                 decode::Input::Mouse(event) => self.driver.with(|app, cx| app.mouse(cx, &event)),
                 decode::Input::Focus(has) => self.driver.app.focus(has),
                 decode::Input::Paste { text, is_cut } => {
