@@ -12,7 +12,7 @@ use super::{Face, wait_page};
 /// What each hostile text begins with, so that it can be found on the screen.
 const MARK: &str = "evil";
 
-fn texts() -> Vec<String> {
+pub(crate) fn texts() -> Vec<String> {
     [
         "\x1b[2J\x1b[31mred",
         "\x1b]0;title\x07after",
@@ -216,7 +216,7 @@ fn files_and_reviews() {
 }
 
 /// All of it, and a word of 64 KiB.
-fn everything() -> String {
+pub(crate) fn everything() -> String {
     format!("{}\n{MARK}{}\n", texts().join("\n\n"), "x".repeat(64 * 1024))
 }
 
@@ -247,7 +247,7 @@ fn threads_and_what_they_ask() {
     face.press_until("\r", || super::pages(&client) == [json!("thread")]);
     face.wait(MARK);
     check(&face);
-    face.wait("tab 1 waits");
+    face.wait("1 waits: a approve d deny (after tab)");
     face.send("\t");
     face.wait("a approve  d deny…");
     // What hides in the name is spelled where one decides.
@@ -257,7 +257,7 @@ fn threads_and_what_they_ask() {
         check(&face);
     }
     face.send("\x1b");
-    face.wait("tab 1 waits");
+    face.wait("1 waits: a approve d deny (after tab)");
     face.prefix("i");
     wait_page(&client, "inbox");
     face.wait("a approve  d deny…");

@@ -4,7 +4,7 @@
 mod clipboard;
 mod crash;
 mod ends;
-mod hostile;
+pub(crate) mod hostile;
 mod keys;
 mod pages;
 mod programs;
@@ -13,6 +13,7 @@ mod settings;
 mod shapes;
 mod table;
 mod thread;
+mod walk;
 mod watch;
 
 use std::path::PathBuf;

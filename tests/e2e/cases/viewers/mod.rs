@@ -1,17 +1,21 @@
 //! Viewers over the real socket, beside Roost's clients and across `kill -9`.
 
+mod amounts;
 mod cards;
 mod command;
 mod desk;
 mod ends;
 mod find;
+mod hostile;
 pub(crate) mod idle;
 mod mirror;
 mod notices;
+mod pastes;
 mod questions;
 mod rights;
 mod sizes;
 mod threads;
+mod wires;
 
 use std::path::Path;
 

@@ -98,3 +98,47 @@ fn what_is_put_away_at_the_desk_is_as_good_as_answered() {
     assert_eq!(asker.next_json().unwrap()["result"], json!({"dismissed": true}));
     other.wait_frame(is_settled);
 }
+
+#[test]
+fn a_row_behind_those_that_fit_a_frame_is_seen_before_it_is_taken() {
+    let daemon = TestDaemon::start();
+    let [mut desk, ..] = viewers(&daemon);
+    let items: Vec<Value> =
+        (0..450).map(|n| json!({"id": format!("r{n}"), "title": format!("row {n}")})).collect();
+    let ask = || {
+        let lines = Lines::connect(&daemon.home().join("run/roost/roost.sock")).unwrap();
+        let params = json!({"title": "Which?", "items": items});
+        lines.send_json(&json!({"id": "7", "op": "palette.present", "params": params})).unwrap();
+        lines
+    };
+    let row = |palette: &Value, at: u64| {
+        palette["rows"][usize::try_from(at).unwrap()]["id"].as_str().map(str::to_owned)
+    };
+    let is_at = |frame: &Value, id: &str| {
+        let palette = &frame["scene"]["palette"];
+        palette["selected"].as_u64().and_then(|at| row(palette, at)).as_deref() == Some(id)
+    };
+    let chosen = |asker: &mut Lines| asker.next_json().unwrap()["result"]["selected_id"].clone();
+
+    let mut asker = ask();
+    desk.wait_frame(|frame| is_at(frame, "r0"));
+    desk.call("rookery/view/palette", json!({"move": 199}));
+    desk.wait_frame(|frame| is_at(frame, "r199"));
+    desk.call("rookery/view/palette", json!({"move": 51}));
+    let frame = desk.wait_frame(|frame| is_at(frame, "r250"));
+    let rows = frame["scene"]["palette"]["rows"].as_array().unwrap().len();
+    assert_eq!((rows, row(&frame["scene"]["palette"], 0).as_deref()), (200, Some("r200")));
+    desk.call("rookery/view/palette", json!({"activate": null}));
+    assert_eq!(chosen(&mut asker), "r250");
+
+    // A place is counted among the rows that the viewer has.
+    desk.frames.clear();
+    let mut asker = ask();
+    desk.wait_frame(|frame| is_at(frame, "r0"));
+    desk.call("rookery/view/palette", json!({"move": 1000}));
+    desk.wait_frame(|frame| is_at(frame, "r449"));
+    desk.call("rookery/view/palette", json!({"select": 3}));
+    desk.wait_frame(|frame| is_at(frame, "r403"));
+    desk.call("rookery/view/palette", json!({"activate": 7}));
+    assert_eq!(chosen(&mut asker), "r407");
+}

@@ -181,3 +181,65 @@ fn files_that_differ_are_counted_where_a_thread_works() {
         agents.any(|agent| agent["thread"] == *thread && agent["changes"] == 3)
     });
 }
+
+#[test]
+fn a_tool_that_a_client_runs_waits_for_no_person() {
+    let daemon = TestDaemon::start();
+    let client = daemon.client();
+    client.call("rookery/projects/create", json!({"name": "here", "root": daemon.home().path()}));
+    let mut roder = Peer::to(&daemon);
+    let tool = json!({"name": "acme_lookup", "description": "", "parameters": {"type": "object"}});
+    let started = roder.call(
+        "thread/start",
+        json!({"cwd": daemon.home().path(), "externalTools": [tool], "toolAllowlist": []}),
+    );
+    let thread = started["thread"]["id"].as_str().unwrap().to_owned();
+    let mut link = Link::open(&daemon, json!({}));
+    let steps = json!([{"tool": "acme_lookup", "args": {}, "id": "c1"}, {"text": "found"}]);
+    roder.turn(&thread, &script(&steps));
+    let asked = roder.wait_told("thread/toolExecutionRequested");
+
+    // Whoever answers is not a person, so none is called.
+    let shown = link.call("rookery/view/thread/open", json!({"thread": thread}));
+    assert_eq!((&shown["status"], &shown["waiting"]), (&json!("working"), &json!([])), "{shown}");
+    let call = shown["items"].as_array().unwrap().iter().find(|item| item["id"] == "c1").unwrap();
+    assert_eq!((&call["status"], call.get("request")), (&json!("working"), None), "{call}");
+    let working = link.wait_frame(|frame| frame["scene"]["status"]["moods"]["working"] == 1);
+    let sidebar = link.wait_frame(|frame| {
+        frame["scene"]["sidebar"]["projects"][0]["agents"][0]["mood"] == "working"
+    });
+    for frame in [&working, &sidebar] {
+        let status = &frame["scene"]["status"];
+        assert!(status.is_null() || status["waiting"] == 0, "{frame}");
+    }
+    let listed = link.call("rookery/view/thread/list", json!({}));
+    assert_eq!(listed["threads"][0]["waiting"], 0, "{listed}");
+    for frame in &link.frames {
+        let scene = &frame["scene"];
+        assert_ne!(scene["status"]["waiting"], 1, "{frame}");
+        for project in scene["sidebar"]["projects"].as_array().into_iter().flatten() {
+            assert_eq!(project["waiting"], 0, "{frame}");
+        }
+    }
+    let answer = json!({"requestId": asked["requestId"], "output": "it"});
+    roder.call("tools/resolve", answer);
+    roder.wait_told("turn/completed");
+}
+
+#[test]
+fn a_thread_that_cannot_begin_is_in_no_list() {
+    let daemon = TestDaemon::start();
+    let mut link = Link::open(&daemon, json!({}));
+    let new = |text: &str| json!({"cwd": daemon.home().path(), "text": text, "mode": "plan"});
+    link.call("rookery/view/thread/new", new("first"));
+    let threads = |link: &mut Link| {
+        let listed = link.call("rookery/view/thread/list", json!({}));
+        listed["threads"].as_array().unwrap().len()
+    };
+    assert_eq!(threads(&mut link), 1);
+    let mut roder = Peer::to(&daemon);
+    roder.call("runtime/drain", json!({"timeoutMs": 2000}));
+    let refused = link.try_call("rookery/view/thread/new", new("second"));
+    assert!(refused.get("error").is_some(), "{refused}");
+    assert_eq!(threads(&mut link), 1);
+}
