@@ -242,8 +242,7 @@ pub struct TurnSettings {
     pub deadline: Option<Timestamp>,
     /// Who is there.
     pub profile: Profile,
-    /// Whether the child agent's thread that it runs in was given it as its work: who gave it waits for
-    /// what comes of it, and nothing else does.
+    /// Whether it is the work that a child agent was started for: who started it waits for the turn.
     pub is_given: bool,
 }
 

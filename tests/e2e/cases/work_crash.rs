@@ -1,9 +1,10 @@
 //! The daemon is killed while tasks, teams and workflows are at work, again and again: what was
-//! promised is there afterwards, every task ends once, and no agent of a workflow is asked twice for
-//! what it answered.
+//! promised is there afterwards, every task ends once, no agent of a workflow is asked twice for what it
+//! answered, and what waits for a person waits on exactly if someone still waits for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 use rookery_testkit::{PATIENCE, Random, TestDaemon};
 use serde_json::{Value, json};
@@ -36,6 +37,18 @@ struct Book {
     /// Tasks that ended with the daemon, and those in terminals, which did not.
     lost: usize,
     survived: usize,
+    /// What was asked of a person and is not answered, and whether a turn waits for it.
+    asked: BTreeMap<String, bool>,
+    /// What was answered.
+    answered: BTreeSet<String>,
+    /// How much of it waited on after a kill, and how much had ended.
+    waited_on: usize,
+    taken_back: usize,
+}
+
+/// Whether what asks works for a turn.
+fn has_parent(asked: &Value) -> bool {
+    asked["parents"].as_array().is_some_and(|all| !all.is_empty())
 }
 
 struct Submitted {
@@ -68,6 +81,12 @@ impl Book {
             let again = self.ends.insert(id, json!([name, told]));
             assert_eq!(again, None, "a task ended twice");
         }
+        if name == "session/approvalRequested" && told["toolName"] == "write_file" {
+            let id = told["approvalId"].as_str().unwrap().to_owned();
+            if !self.answered.contains(&id) {
+                self.asked.insert(id, has_parent(told));
+            }
+        }
         if name == "workflows/agentCompleted" {
             self.completed.insert(agent_of(told));
         }
@@ -83,10 +102,42 @@ impl Book {
             let params = json!({ "threadId": thread, "turnId": turn });
             let listed = peer.call("turn/subagentTraces/list", params);
             for trace in listed["traces"].as_array().unwrap() {
-                let status = trace["status"].as_str().unwrap();
-                assert!(["completed", "failed", "cancelled"].contains(&status), "{trace}");
+                assert!(is_over(trace), "{trace}");
                 self.traces += 1;
             }
+        }
+    }
+
+    /// What a turn waits for still waits, and what only the last daemon waited for does not.
+    #[track_caller]
+    fn check_approvals(&mut self, peer: &mut Peer, work: &Work, round: usize) {
+        let waiting = peer.call("session/get", json!({}))["pendingApprovals"].take();
+        let waits =
+            |id: &str| waiting.as_array().unwrap().iter().any(|one| one["approvalId"] == id);
+        for (id, has_parent) in std::mem::take(&mut self.asked) {
+            assert_eq!(waits(&id), has_parent, "{id} of {waiting}");
+            *(if has_parent { &mut self.waited_on } else { &mut self.taken_back }) += 1;
+        }
+        let has_kept = waiting.as_array().unwrap().iter().any(has_parent);
+        self.approve_all(peer);
+        rookery_testkit::wait_until("the turn that waited ends", PATIENCE, || {
+            peer.stored(&work.careful)["status"]["type"] == "idle"
+        });
+        if has_kept {
+            assert!(work.dir.join(format!("kept-{round}")).exists(), "{waiting}");
+        }
+    }
+
+    /// Answers everything that waits.
+    #[track_caller]
+    fn approve_all(&mut self, peer: &mut Peer) {
+        let waiting = peer.call("session/get", json!({}))["pendingApprovals"].take();
+        for one in waiting.as_array().unwrap() {
+            let id = one["approvalId"].as_str().unwrap();
+            let answer = json!({ "approvalId": id, "approved": true });
+            assert_eq!(peer.call("session/resolve_approval", answer)["resolved"], true, "{one}");
+            self.answered.insert(id.to_owned());
+            self.asked.remove(id);
         }
     }
 
@@ -115,8 +166,12 @@ impl Book {
 struct Work {
     /// A thread whose answers are long, so that there is always something to hear of.
     ticker: String,
-    /// The workflow, and the round in which it began.
-    run: Option<(String, usize)>,
+    /// A thread that asks before it changes anything.
+    careful: String,
+    /// Where threads work.
+    dir: PathBuf,
+    /// The workflow, the turn that it belongs to, and the round in which it began.
+    run: Option<(String, String, usize)>,
     team: String,
     member: String,
 }
@@ -151,8 +206,12 @@ impl Work {
         let lead = peer.thread(daemon.home().path());
         let params = json!({ "leadThreadId": lead, "members": [{ "name": "worker" }] });
         let team = peer.call("team/start", params)["team"].take();
+        let careful = peer.thread(daemon.home().path());
+        peer.call("session/set_mode", json!({ "mode": "default", "threadId": careful }));
         Work {
             ticker: peer.thread(daemon.home().path()),
+            careful,
+            dir: daemon.home().path().to_owned(),
             run: None,
             team: team["id"].as_str().unwrap().to_owned(),
             member: team["members"][1]["id"].as_str().unwrap().to_owned(),
@@ -161,16 +220,18 @@ impl Work {
 
     /// Begins a workflow, or takes up the one that the last daemon left.
     #[track_caller]
-    fn drive_workflow(&mut self, peer: &mut Peer, daemon: &TestDaemon, round: usize) {
-        let Some((run, _)) = &self.run else {
-            let workspace = daemon.home().path();
+    fn drive_workflow(&mut self, peer: &mut Peer, book: &mut Book, round: usize) {
+        let Some((run, ..)) = &self.run else {
+            // Planned from a turn that is over, as clients do.
+            let turn = peer.turn(&self.ticker, &script(&json!([{ "text": "planned" }])));
+            peer.until_over(&turn).iter().for_each(|told| book.note(told));
             let params = json!({
-                "prompt": "count", "script": workflow(round), "workspace": workspace,
-                "threadId": self.ticker,
+                "prompt": "count", "script": workflow(round), "workspace": self.dir,
+                "threadId": self.ticker, "turnId": turn,
             });
             let run = peer.call("workflows/plan", params)["run"]["runId"].take();
             peer.call("workflows/approve", json!({ "runId": run, "decision": "runOnce" }));
-            self.run = Some((run.as_str().unwrap().to_owned(), round));
+            self.run = Some((run.as_str().unwrap().to_owned(), turn, round));
             return;
         };
         let status = peer.call("workflows/get", json!({ "runId": run }))["run"]["status"].take();
@@ -183,7 +244,7 @@ impl Work {
     /// Lets the workflow come to its end, and looks at what came of it.
     #[track_caller]
     fn finish_workflow(&mut self, peer: &mut Peer) {
-        let Some((run, round)) = self.run.take() else { return };
+        let Some((run, turn, round)) = self.run.take() else { return };
         let got = rookery_testkit::eventually("the workflow ends", PATIENCE, || {
             let params = json!({ "runId": run, "includeAgents": true });
             let got = peer.call("workflows/get", params)["run"].take();
@@ -191,8 +252,23 @@ impl Work {
         });
         assert_eq!(got["status"], "completed", "{got}");
         assert_eq!(got["report"], report(round), "{got}");
-        assert_eq!(got["agents"].as_array().unwrap().len(), AGENTS, "{got}");
+        let agents = got["agents"].as_array().unwrap();
+        assert_eq!(agents.len(), AGENTS, "{got}");
+        // Each answer is that of one child of the turn, and all others of it are over.
+        let params = json!({ "threadId": self.ticker, "turnId": turn });
+        let traces = peer.call("turn/subagentTraces/list", params)["traces"].take();
+        let traces = traces.as_array().unwrap();
+        for agent in agents {
+            let found = traces.iter().find(|one| one["childThreadId"] == agent["threadId"]);
+            assert_eq!(found.map(|one| &one["status"]), Some(&json!("completed")), "{agent}");
+        }
+        let completed = traces.iter().filter(|one| one["status"] == "completed").count();
+        assert!(completed >= AGENTS && traces.iter().all(is_over), "{traces:?}");
     }
+}
+
+fn is_over(trace: &Value) -> bool {
+    ["completed", "failed", "cancelled"].contains(&trace["status"].as_str().unwrap())
 }
 
 /// Sets everything to work, and kills the daemon after a number of notifications.
@@ -214,6 +290,19 @@ fn work_until_killed(
     let log = daemon.home().join("marks");
     let mut submitted = Vec::new();
     let body = "export const meta = { name: 'one', description: 'd' }\nreturn await agent(args)";
+    let asks = |path: String| {
+        let write = json!({ "tool": "write_file", "args": { "path": path, "content": "x" } });
+        json!({ "description": "ask", "prompt": script(&json!([write, { "text": "asked" }])) })
+    };
+    // A turn that waits for a child that waits for a person, and such a child of a task.
+    let kept = json!([{ "tool": "task", "args": asks(format!("kept-{round}")) }, { "text": "." }]);
+    peer.post("turn/start", json!({ "threadId": work.careful, "prompt": script(&kept) }));
+    let params = json!({
+        "executorId": "subagent", "input": asks(format!("asked-{round}")), "lifetime": "server",
+        "threadId": work.careful,
+    });
+    let asking = Submitted { mark: format!("{round}.asks"), sort: Sort::Agent };
+    submitted.push((peer.post("tasks/submit", params), asking));
     let agents = [
         ("subagent", child),
         (
@@ -266,6 +355,7 @@ fn check_effects(peer: &mut Peer, daemon: &TestDaemon, book: &mut Book) {
     // Only the newest that ended are kept, so each batch is looked at while it is there.
     for (id, submitted) in &std::mem::take(&mut book.tasks) {
         let task = rookery_testkit::eventually("the task ends", PATIENCE, || {
+            book.approve_all(peer);
             let task = peer.call("tasks/get", json!({ "taskId": id }))["task"].take();
             (task["state"] != "running" && task["state"] != "queued").then_some(task)
         });
@@ -323,15 +413,16 @@ fn a_hundred_kills_with_tasks_teams_and_workflows_at_work() {
     let mut peer = ready(&daemon);
     let mut work = Work::new(&mut peer, &daemon);
     for round in 0..KILLS {
-        work.drive_workflow(&mut peer, &daemon, round);
+        work.drive_workflow(&mut peer, &mut book, round);
         let notices = random.below(300);
         work_until_killed(&mut daemon, peer, &work, (round, notices), &mut book);
         daemon.restart();
         peer = ready(&daemon);
         book.check_tasks(&mut peer);
         book.check_traces(&mut peer, &work.ticker);
+        book.check_approvals(&mut peer, &work, round);
         if round % KILLS_PER_RUN == KILLS_PER_RUN - 1 {
-            work.drive_workflow(&mut peer, &daemon, round);
+            work.drive_workflow(&mut peer, &mut book, round);
             work.finish_workflow(&mut peer);
             check_effects(&mut peer, &daemon, &mut book);
         }
@@ -339,6 +430,8 @@ fn a_hundred_kills_with_tasks_teams_and_workflows_at_work() {
     check_messages(&mut peer, &work, &book);
     assert!(book.lost > 0 && book.survived > 0, "{} lost, {} survived", book.lost, book.survived);
     assert!(!book.messages.is_empty() && book.traces > 0);
+    let (waited_on, taken_back) = (book.waited_on, book.taken_back);
+    assert!(waited_on > 0 && taken_back > 0, "{waited_on} waited on, {taken_back} taken back");
 }
 
 /// A client that may do everything unasked and follows all tasks.
