@@ -173,10 +173,11 @@ fn record(place: &Place) -> Result<Record, String> {
 
 /// What a plugin says of itself, for the kind of its marketplace if it can: the path, its SHA-256, and the manifest.
 fn own_manifest(place: &Place, kind: Option<&str>) -> Option<(PathBuf, String, Manifest)> {
-    let is_own = |of: Option<&str>| of.is_some() && of == kind;
-    let first = sources::MANIFESTS.iter().filter(|(of, _)| is_own(*of));
-    let others = sources::MANIFESTS.iter().filter(|(of, _)| !is_own(*of));
-    first.chain(others).find_map(|(_, path)| {
+    let own = kind.map(|kind| format!(".{kind}-plugin/plugin.json"));
+    let is_own = |path: &&&str| own.as_deref() == Some(**path);
+    let first = sources::MANIFESTS.iter().filter(is_own);
+    let others = sources::MANIFESTS.iter().filter(|path| !is_own(path));
+    first.chain(others).find_map(|path| {
         let bytes = place.tree.read(Path::new(path), FILE_LIMIT).ok()?;
         let hash = digest(&bytes);
         let manifest = plugin::parse(&String::from_utf8(bytes).ok()?).ok()?;

@@ -149,11 +149,11 @@ pub(crate) const PLUGIN: &[Row] = &[
     row(".mcp.json", Find::File, Read::Servers),
 ];
 
-/// Where a plugin has its manifest, with the kind of marketplace whose form that has.
-pub(crate) const MANIFESTS: [(Option<&str>, &str); 5] = [
-    (Some("claude"), ".claude-plugin/plugin.json"),
-    (Some("codex"), ".codex-plugin/plugin.json"),
-    (Some("cursor"), ".cursor-plugin/plugin.json"),
-    (Some("roder"), ".roder-plugin/plugin.json"),
-    (None, "plugin.json"),
+/// Where a plugin has its manifest: for each kind of marketplace in the folder `.KIND-plugin`, or in its own.
+pub(crate) const MANIFESTS: [&str; 5] = [
+    ".claude-plugin/plugin.json",
+    ".codex-plugin/plugin.json",
+    ".cursor-plugin/plugin.json",
+    ".roder-plugin/plugin.json",
+    "plugin.json",
 ];

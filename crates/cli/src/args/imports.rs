@@ -86,7 +86,7 @@ pub(crate) struct ImportsEnable {
     pub(crate) place: ImportsPlace,
 }
 
-/// The first digits of a hash that stand for it: so many that no other content can be made to have them.
+/// The least number of first digits that stand for a hash: no other content can be made to have the same.
 pub(crate) const HASH_DIGITS: usize = 32;
 
 /// A hash or its beginning, in lower case.

@@ -234,6 +234,7 @@ fn every_argument_was_thought_of() {
         imports ls state: text
         imports show item: Item
         imports enable item: Item
+        imports enable hash: text
         imports ignore item: Item
         imports remove item: Item
         skills show skill: text

@@ -1,7 +1,8 @@
 //! Marketplaces: catalogs of plugins that others publish, which of them are known, and which plugins are installed.
 //!
 //! What catalogs mean, how they are fetched and where contents go is [`rookery_marketplace`]'s. Lists and searches
-//! read what was fetched before; only a refresh and an install talk to others, and neither holds anything else up.
+//! read what was fetched before; only a refresh, a preview and an install talk to others, and none of them holds
+//! anything else up.
 //! Nothing that a marketplace brings is run.
 
 mod change;
