@@ -159,6 +159,8 @@ pub struct Viewer {
     pub page: Page,
     /// Where it is in the workspace. That of the desk is the world's.
     pub(crate) at: Active,
+    /// Whether it was put there since it stood nowhere: what its person did not choose keeps its size.
+    pub(crate) is_placed: bool,
     /// Where it was before. That of the desk is the world's.
     pub(crate) tab_history: TabHistory,
     /// The pane that fills its room.

@@ -32,8 +32,8 @@ struct Claims {
 
 #[derive(Default)]
 struct Claim {
-    /// Since when viewers show it.
-    shown: BTreeMap<ViewerId, u64>,
+    /// Since when viewers show it; no time for one that was put there and did not go there.
+    shown: BTreeMap<ViewerId, Option<u64>>,
     /// When their persons last put something into it.
     used: BTreeMap<ViewerId, u64>,
     owner: Option<ViewerId>,
@@ -46,8 +46,9 @@ struct Claim {
 impl Claim {
     /// Whose size it has by the rules.
     fn rightful(&self) -> Option<ViewerId> {
-        let used = self.used.iter().max_by_key(|(_, at)| **at);
-        used.or_else(|| self.shown.iter().min_by_key(|(_, since)| **since)).map(|(id, _)| *id)
+        let used = self.used.iter().max_by_key(|(_, at)| **at).map(|(id, _)| *id);
+        let shown = self.shown.iter().filter_map(|(id, since)| Some((since.as_ref()?, *id)));
+        used.or_else(|| shown.min().map(|(_, id)| id))
     }
 }
 
@@ -61,14 +62,13 @@ impl Claims {
     /// viewer has the size of one of them.
     fn settle(&mut self, rooms: &Rooms) -> (Vec<(TerminalId, Size)>, bool) {
         for (terminal, viewers) in rooms {
-            for viewer in viewers.keys() {
-                let is_new = !self
-                    .terminals
-                    .get(terminal)
-                    .is_some_and(|claim| claim.shown.contains_key(viewer));
-                if is_new {
-                    let number = self.next();
-                    self.terminals.entry(*terminal).or_default().shown.insert(*viewer, number);
+            for (viewer, room) in viewers {
+                let number = self.last + 1;
+                let claim = self.terminals.entry(*terminal).or_default();
+                let since = claim.shown.entry(*viewer).or_default();
+                if since.is_none() && !room.is_placed {
+                    *since = Some(number);
+                    self.last = number;
                 }
             }
         }
@@ -80,7 +80,7 @@ impl Claims {
             claim.used.retain(|viewer, _| here.contains_key(viewer));
             let owner = claim.rightful();
             has_passed_on |= std::mem::replace(&mut claim.owner, owner) != owner;
-            let given = claim.owner.and_then(|owner| Some((owner, *here.get(&owner)?)));
+            let given = claim.owner.and_then(|owner| Some((owner, here.get(&owner)?.size)));
             if let Some((_, size)) = given.filter(|_| given != claim.given) {
                 due.push((*terminal, size));
             }
@@ -118,8 +118,15 @@ impl Claims {
     }
 }
 
+/// A viewer's room for a terminal.
+struct Room {
+    size: Size,
+    /// Whether the viewer was put at it.
+    is_placed: bool,
+}
+
 /// Who has how much room for what.
-type Rooms = BTreeMap<TerminalId, BTreeMap<ViewerId, Size>>;
+type Rooms = BTreeMap<TerminalId, BTreeMap<ViewerId, Room>>;
 
 impl Sizes {
     pub(super) fn forget(&self, viewer: ViewerId) {
@@ -142,7 +149,8 @@ impl World {
                 let size = Size::new(area.rect.rows.max(1), area.rect.cols.max(1));
                 if let Ok(size) = size.map(|size| with_pixels(size, viewer)) {
                     let terminal = TerminalId::new(area.terminal);
-                    rooms.entry(terminal).or_default().insert(viewer.id, size);
+                    let room = Room { size, is_placed: viewer.is_placed };
+                    rooms.entry(terminal).or_default().insert(viewer.id, room);
                 }
             }
         }
@@ -216,13 +224,14 @@ impl Seats {
         self.core.inner.seats.sizes.claims.lock().terminals.get(&terminal)?.owner
     }
 
-    /// Whether a viewer shows a terminal in room of its own.
+    /// Whether a viewer shows a terminal in room of its own, where its person chose to be or typed.
     pub(crate) fn is_owned(&self, terminal: TerminalId) -> bool {
         let world = self.core.look();
-        let mut own = world
-            .viewers
-            .values()
-            .filter(|viewer| viewer.fit == Fit::Own && viewer.within != Some(terminal));
+        let owner = self.size_owner(terminal);
+        let mut own = world.viewers.values().filter(|viewer| {
+            let is_there = !viewer.is_placed || owner == Some(viewer.id);
+            viewer.fit == Fit::Own && viewer.within != Some(terminal) && is_there
+        });
         own.any(|viewer| world.shown_by(viewer).contains(&terminal))
     }
 }
@@ -240,7 +249,8 @@ mod tests {
     }
 
     fn rooms(viewers: &[(u64, u16)]) -> Rooms {
-        let rooms = viewers.iter().map(|(viewer, cols)| (id(*viewer), size(*cols)));
+        let room = |cols| Room { size: size(cols), is_placed: false };
+        let rooms = viewers.iter().map(|(viewer, cols)| (id(*viewer), room(*cols)));
         BTreeMap::from([(T, rooms.collect())])
     }
 
@@ -263,6 +273,22 @@ mod tests {
         assert!(claims.take(T, id(1), false, now + TAKE_INTERVAL));
         assert_eq!(settled(&mut claims, &[(1, 80), (2, 100)]), [(T, size(80))]);
         assert!(claims.take(T, id(2), true, now + TAKE_INTERVAL), "asked for by hand");
+    }
+
+    #[test]
+    fn a_viewer_that_was_put_there_has_it_once_it_types() {
+        let placed = |is_placed| {
+            let room = Room { size: size(80), is_placed };
+            BTreeMap::from([(T, BTreeMap::from([(id(1), room)]))])
+        };
+        let mut claims = Claims::default();
+        assert_eq!(claims.settle(&placed(true)).0, []);
+        assert!(claims.take(T, id(1), false, Instant::now()));
+        assert_eq!(claims.settle(&placed(true)).0, [(T, size(80))]);
+
+        let mut claims = Claims::default();
+        assert_eq!(claims.settle(&placed(true)).0, []);
+        assert_eq!(claims.settle(&placed(false)).0, [(T, size(80))], "it went there");
     }
 
     #[test]

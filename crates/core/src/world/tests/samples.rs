@@ -49,6 +49,7 @@ pub(super) fn viewer(n: u8) -> Viewer {
         is_single: false,
         page: Page::default(),
         at: Active::default(),
+        is_placed: false,
         tab_history: Default::default(),
         zoomed: None,
         has_keyboard: false,
