@@ -92,7 +92,6 @@ class App {
     this.listen();
     paintTheme(kept("theme", null));
     setInterval(() => document.hidden || this.paintAges(), 60000);
-    setInterval(() => document.hidden || this.showLost(), 1000);
     this.extras();
     window.addEventListener("hashchange", () => this.takeLink());
     if (!this.takeLink()) this.enter();
@@ -288,6 +287,9 @@ class App {
     if (this.state === state && this.root.dataset.state === state) return;
     this.state = state;
     this.root.dataset.state = state;
+    // Only what counts the seconds needs a timer; a page that is open sleeps.
+    clearInterval(this.counting);
+    if (state === "lost") this.counting = setInterval(() => document.hidden || this.showLost(), 1000);
     document.getElementById("pair").hidden = state !== "pairing";
     document.getElementById("denied").hidden = state !== "denied";
     document.getElementById("lost").hidden = state !== "lost";
@@ -502,6 +504,10 @@ class App {
     this.aim = place.page === "workspace" && place.terminal !== this.terminal ? (place.terminal ?? null) : null;
     try {
       await this.call(`${VIEW}go`, place);
+      // A card that was left before the daemon's picture had it is no change of that picture.
+      const here = this.scene.page;
+      const isInbox = here?.page === "inbox" && place.page === "inbox" && this.current === this.pages.get("inbox");
+      if (isInbox && (here.item ?? null) === (place.item ?? null)) this.current.show(here);
     } catch (error) {
       this.aim = null;
       this.complain(error);

@@ -58,8 +58,3 @@ export function fileLines(file) {
 export function fileElement(file) {
   return h("section", { class: "file", aria: { label: plain(file.path) } }, fileHead(file), fileLines(file));
 }
-
-/** How many lines the hunks of a file have. */
-export function lineCount(file) {
-  return (file.hunks ?? []).reduce((sum, hunk) => sum + (hunk.lines?.length ?? 0), 0);
-}

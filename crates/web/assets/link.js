@@ -36,7 +36,7 @@ export class Inputs {
     this.last += 1;
     const kept = this.chars + text.length <= MOST_TEXT ? text.slice(0, 64) : "";
     this.chars += kept.length;
-    this.waiting.push([this.last, kept]);
+    this.waiting.push([this.last, kept, text !== ""]);
     return this.last;
   }
 
@@ -51,7 +51,7 @@ export class Inputs {
 
   /** How many may not have arrived, and what they type. */
   lose() {
-    return { unsent: this.waiting.filter(([, text]) => text !== "").length, text: this.waiting.map(([, text]) => text).join("") };
+    return { unsent: this.waiting.filter(([, , isTyped]) => isTyped).length, text: this.waiting.map(([, text]) => text).join("") };
   }
 }
 

@@ -1,5 +1,7 @@
 // The mouse over terminals: for the program if it asked, else for selecting, links, menus and panes.
 
+import { exact } from "./pages/shown.js";
+
 const VIEW = "rookery/view/";
 const BUTTONS = ["left", "middle", "right"];
 const OPENED = /^(https?|mailto):/i;
@@ -156,7 +158,7 @@ export class Mouse {
     if (!found.uri) return this.unlink();
     this.link = found;
     pane.element.classList.add("on-link");
-    pane.element.title = found.uri;
+    pane.element.title = exact(found.uri);
     pane.underline(found.from, found.to);
     this.linked = pane;
   }

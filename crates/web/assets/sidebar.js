@@ -1,4 +1,5 @@
-// The sidebar: projects, below each its agents and threads, those that wait first.
+// The sidebar: projects, below each its agents and threads, those that wait first. Projects are moved by
+// dragging; a filter comes with `/`.
 
 import { add, attr, h, keyed, mood, setMood, text } from "./dom.js";
 
@@ -13,7 +14,11 @@ export class Sidebar {
     this.list = h("div", { class: "projects" });
     this.create = h("button", { type: "button", class: "new-project", on: { click: () => app.press(() => app.act("new_project")) } }, "+ New Project");
     this.edge = h("div", { class: "edge", aria: { hidden: "true" } });
-    add(this.element, [h("div", { class: "side-head" }, h("span", {}, "PROJECTS"), this.count), this.list, h("div", { class: "side-foot" }, this.create), this.edge]);
+    this.filter = h("input", { type: "search", class: "field filter", placeholder: "Filter", autocomplete: "off", spellcheck: false, hidden: true, aria: { label: "Filter projects and agents" } });
+    this.filter.addEventListener("input", () => this.sift());
+    this.filter.addEventListener("keydown", (event) => this.filterKey(event));
+    this.element.addEventListener("focusout", (event) => this.element.contains(event.relatedTarget) || this.endFilter());
+    add(this.element, [h("div", { class: "side-head" }, h("span", {}, "PROJECTS"), this.filter, this.count), this.list, h("div", { class: "side-foot" }, this.create), this.edge]);
     this.element.addEventListener("keydown", (event) => this.key(event));
     // A click leaves the keyboard where it is: with the program.
     this.element.addEventListener("mousedown", (event) => event.target.tagName !== "INPUT" && event.preventDefault());
@@ -33,8 +38,37 @@ export class Sidebar {
     text(this.count, String(waiting));
     const here = page?.page === "thread" ? page.thread : page?.page === "workspace" ? (panes?.focused ?? null) : null;
     keyed(this.list, sidebar.projects, (project) => project.id, () => this.makeProject(), (element, project, index) => this.fillProject(element, project, index, here));
+    this.sift();
+  }
+
+  /** Shows what the filter is read in: agents by their own words or their project's. */
+  sift() {
+    const words = this.filter.value.trim().toLowerCase();
+    const reads = (...texts) => texts.some((one) => one?.toLowerCase().includes(words));
+    for (const group of this.list.children) {
+      const [{ project }, agents] = group.children;
+      const isFound = reads(project.name, project.root, project.branch);
+      for (const row of agents.children) row.hidden = !isFound && !reads(row.agent.name, row.agent.status);
+      group.hidden = !isFound && ![...agents.children].some((row) => !row.hidden);
+    }
     const rows = this.rows();
     if (!rows.some((row) => row.tabIndex === 0) && rows[0]) rows[0].tabIndex = 0;
+  }
+
+  filterKey(event) {
+    if (event.isComposing || !["Escape", "Enter", "ArrowDown"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.rows()[0]?.focus();
+    if (event.key === "Escape") this.endFilter();
+  }
+
+  /** It lasts while the keyboard is here. */
+  endFilter() {
+    if (this.filter.hidden) return;
+    this.filter.hidden = true;
+    this.filter.value = "";
+    this.sift();
   }
 
   /** As wide as the person made it, on whichever page of this device; else as the daemon has it. */
@@ -49,7 +83,8 @@ export class Sidebar {
     const element = h("div", { class: "project-group" }, row, h("div", { class: "agents" }));
     row.parts = { name: h("span", { class: "name" }), branch: h("span", { class: "branch" }), waits: h("span", { class: "waits" }), mood: mood("quiet") };
     row.append(row.parts.name, row.parts.branch, row.parts.waits, row.parts.mood);
-    row.addEventListener("click", () => this.openProject(row));
+    row.addEventListener("click", () => row.isDragged || this.openProject(row));
+    row.addEventListener("pointerdown", (event) => this.grab(row, event));
     row.addEventListener("dblclick", () => this.app.act("rename_project"));
     row.addEventListener("contextmenu", (event) => this.menu(row, event));
     return element;
@@ -130,7 +165,7 @@ export class Sidebar {
   }
 
   rows() {
-    return [...this.element.querySelectorAll(".project, .agent, .new-project")];
+    return [...this.element.querySelectorAll(".project, .agent, .new-project")].filter((row) => !row.hidden && !row.parentElement.hidden);
   }
 
   /** The keyboard goes into the sidebar, to the project that is shown. */
@@ -155,12 +190,51 @@ export class Sidebar {
     else if (event.key === "Enter" && row?.agent) this.openAgent(row);
     else if (event.key === "Enter") return;
     else if (/^[1-9]$/.test(event.key)) this.app.act(`switch_project_${event.key}`);
-    else if (event.key === "n") this.app.act("new_project");
+    else if (event.key === "/") {
+      this.filter.hidden = false;
+      this.filter.focus();
+    } else if (event.key === "n") this.app.act("new_project");
     else if (event.key === "r") this.app.act("rename_project");
     else if (event.key === "q") this.app.focus(true);
     else return;
     event.preventDefault();
     if (event.key === "Enter") this.app.focus(true);
+  }
+
+  /** A project is dragged to another place; a finger scrolls instead. */
+  grab(row, event) {
+    row.isDragged = false;
+    if (event.button !== 0 || event.pointerType === "touch" || event.target.tagName === "INPUT" || this.app.rights !== "full") return;
+    const group = row.parentElement;
+    const move = ({ clientY }) => {
+      if (Math.abs(clientY - event.clientY) < 8 && !row.isDragged) return;
+      row.isDragged = true;
+      group.classList.add("dragged");
+      group.style.setProperty("transform", `translateY(${clientY - event.clientY}px)`);
+    };
+    const ends = ["pointerup", "pointercancel"];
+    const end = (now) => {
+      window.removeEventListener("pointermove", move);
+      for (const name of ends) window.removeEventListener(name, end);
+      group.classList.remove("dragged");
+      group.style.removeProperty("transform");
+      if (row.isDragged && now.type === "pointerup") this.drop(group, now.clientY);
+    };
+    window.addEventListener("pointermove", move);
+    for (const name of ends) window.addEventListener(name, end);
+  }
+
+  drop(group, y) {
+    const others = [...this.list.children].filter((other) => other !== group);
+    const isAbove = (other) => {
+      const { top, height } = other.getBoundingClientRect();
+      return !other.hidden && top + height / 2 < y;
+    };
+    const last = others.findLastIndex(isAbove);
+    others.splice(last + 1, 0, group);
+    const projects = others.map((other) => other.firstElementChild.project.id);
+    const before = this.app.scene.sidebar.projects.map(({ id }) => id);
+    if (projects.join() !== before.join()) this.app.call("rookery/projects/reorder", { projects }).catch(this.app.complain);
   }
 
   drag(event) {

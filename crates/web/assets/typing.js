@@ -107,6 +107,10 @@ export const typing = {
   },
 
   async takeClip(clip) {
-    if (clip.target === "clipboard" && (await this.writeClipboard(clip.text))) this.announce("a program copied text");
+    if (clip.target !== "clipboard") return;
+    if (await this.writeClipboard(clip.text)) return this.announce("a program copied text");
+    // Programs copy often; that the browser refuses it is said once.
+    if (!this.isClipRefused) this.toast("warn", "a program copied text, but the browser does not let this page write to the clipboard unasked");
+    this.isClipRefused = true;
   },
 };

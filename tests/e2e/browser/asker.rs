@@ -121,6 +121,8 @@ impl Page {
     /// Waits until what is shown now has been there for longer than the guard.
     #[track_caller]
     pub(crate) fn pass_guard(&self) {
+        // It begins once what was drawn is on the screen.
+        self.settle();
         self.js("window.guardSince = performance.now()", &[]);
         let script = "return performance.now() > window.guardSince + arguments[0]";
         self.until("the guard is over", script, &[json!(PAST_GUARD)]);

@@ -1,7 +1,10 @@
-//! The frame of the page: its size, its policy, and hostile texts.
+//! The frame of the page: its size, its policy, its sidebar, and hostile texts.
 
+use rookery_testkit::wait_until;
 use serde_json::json;
 
+use crate::asker::SOON;
+use crate::chromium::key;
 use crate::page::Page;
 
 #[test]
@@ -78,4 +81,91 @@ fn another_size_of_the_window_is_the_programs_size() {
     page.type_line("stty size");
     let now = size();
     page.until_row(shell, &format!("{} {}", now[0], now[1]));
+}
+
+/// Projects, in the order of the sidebar or in that of the daemon.
+const SHOWN: &str = "return [...document.querySelectorAll('#sidebar .project')].filter(e => e.checkVisibility()).map(e => e.querySelector('.name').textContent).join()";
+
+#[test]
+fn the_sidebar_is_filtered_while_the_keyboard_is_there() {
+    let page = Page::open();
+    for name in ["alpha", "beta", "gamma"] {
+        page.project(name);
+    }
+    let shows = |names: &str| {
+        let script = format!("{SHOWN} === arguments[0]");
+        page.until(&format!("it shows {names}"), &script, &[json!(names)]);
+    };
+    shows("alpha,beta,gamma");
+    page.js("document.querySelector('#sidebar .project').focus()", &[]);
+    page.type_keys("/");
+    page.until_at("#sidebar .filter");
+    page.type_keys("BET");
+    shows("beta");
+    page.type_keys(&key::ENTER.to_string());
+    page.until_at("#sidebar .project");
+    shows("beta");
+    page.type_keys("/");
+    page.until_at("#sidebar .filter");
+    page.type_keys(&key::ESCAPE.to_string());
+    shows("alpha,beta,gamma");
+    page.until_hidden("#sidebar .filter");
+    // It goes with the keyboard.
+    page.type_keys("/");
+    page.type_keys("gam");
+    shows("gamma");
+    page.js("document.getElementById('skip').focus()", &[]);
+    shows("alpha,beta,gamma");
+}
+
+#[test]
+fn projects_are_dragged_into_another_order() {
+    let page = Page::open();
+    for name in ["alpha", "beta", "gamma"] {
+        page.project(name);
+    }
+    let client = page.daemon.client();
+    let names = || -> Vec<String> {
+        let projects = client.call("rookery/projects/list", json!({}))["projects"].clone();
+        let names = projects.as_array().unwrap().iter();
+        names.map(|project| project["name"].as_str().unwrap().to_owned()).collect()
+    };
+    page.until(
+        "all are there",
+        "return document.querySelectorAll('#sidebar .project').length === 3",
+        &[],
+    );
+    let place = page.js("return location.href + document.getElementById('page').dataset.page", &[]);
+    let middle =
+        |at: u32| page.middle(&format!("#sidebar .project-group:nth-child({at}) .project"));
+    let (x, last) = middle(3);
+    page.drag(middle(1), (x, last + 8));
+    wait_until("the first is the last", SOON, || names() == ["beta", "gamma", "alpha"]);
+    page.until("it is shown so", &format!("{SHOWN} === 'beta,gamma,alpha'"), &[]);
+    let (x, second) = middle(2);
+    page.drag(middle(3), (x, second - 6));
+    wait_until("it is the second", SOON, || names() == ["beta", "alpha", "gamma"]);
+    // What is dragged is not opened.
+    let after = page.js("return location.href + document.getElementById('page').dataset.page", &[]);
+    assert_eq!(place, after);
+}
+
+#[test]
+fn a_page_that_is_open_and_idle_has_no_short_timer() {
+    let mut page = Page::open();
+    let watch = "window.beats = new Map();
+        const [begin, end] = [window.setInterval, window.clearInterval];
+        window.setInterval = (run, ms, ...rest) => { const id = begin(run, ms, ...rest); window.beats.set(id, ms); return id; };
+        window.clearInterval = id => { window.beats.delete(id); end(id); };";
+    page.cdp("Page.addScriptToEvaluateOnNewDocument", json!({"source": watch}));
+    page.reload();
+    page.until_open();
+    let short = "return [...window.beats.values()].filter(ms => ms < 60000).length";
+    assert_eq!(page.js(short, &[]), 0);
+    page.daemon.kill9();
+    page.until_state("lost");
+    page.until("the seconds are counted", &format!("{short} === 1"), &[]);
+    page.daemon.restart();
+    page.until_open();
+    assert_eq!(page.js(short, &[]), 0);
 }

@@ -163,8 +163,10 @@ fn drawn(page: &Page, opened: &Value, frames: &[Value]) -> Value {
                     if (last?.[0] === style) [last[1], last[2]] = [last[1] + text, last[2] + cells];
                     else if (text !== '') parts.push([style, text, cells]);
                 };
+                // Fonts that have a letter with its accent need no box around it: it is one cell.
+                const cells = text => [...new Intl.Segmenter().segment(text)].length;
                 const walk = (node, style) => {
-                    if (node.nodeType === Node.TEXT_NODE) add(style, node.data, [...node.data].length);
+                    if (node.nodeType === Node.TEXT_NODE) add(style, node.data, cells(node.data));
                     else if (node.dataset.cells) add(style, node.textContent, Number(node.dataset.cells));
                     else for (const child of node.childNodes) walk(child, Number(node.className.slice(1)));
                 };

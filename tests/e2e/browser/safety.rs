@@ -151,6 +151,7 @@ fn a_review_is_read_anew_after_the_daemon_was_away() {
     until_sent(&page, "rookery/reviews/get");
     let lines = "return window.sent.filter(text => text.includes('rookery/view/diff')).length > 1";
     page.until("its lines are read", lines, &[]);
+    page.until_shown("#review [data-line='1']");
     page.moment();
     page.pass_guard();
     page.type_keys("a");

@@ -105,7 +105,7 @@ fn watch_copies(page: &Page) {
 }
 
 /// A place within a row's text, on the display.
-fn place(page: &Page, row_begins: &str, column: i64) -> (i64, i64) {
+pub(crate) fn place(page: &Page, row_begins: &str, column: i64) -> (i64, i64) {
     let script = "const r = [...document.querySelectorAll('.pane[data-focused] .row')].find(r => r.textContent.startsWith(arguments[0]));
         if (!r) return null; const b = r.getBoundingClientRect();
         const w = parseFloat(getComputedStyle(r.closest('.pane')).getPropertyValue('--cell-w'));
@@ -276,6 +276,37 @@ fn a_program_that_wants_the_mouse_gets_it() {
             .as_bool()
             .unwrap()
     );
+}
+
+#[test]
+fn an_address_that_is_pointed_at_is_spelled() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.type_line("clear; printf '\\033]8;;https://example.org/\\342\\200\\256x\\033\\\\pointed\\033]8;;\\033\\\\\\n'");
+    let (x, y) = place(&page, "pointed", 2);
+    let over = json!({"type": "mouseMoved", "x": x, "y": y, "modifiers": 2});
+    page.cdp("Input.dispatchMouseEvent", over);
+    let title = "return document.querySelector('.pane[data-focused]').title";
+    let title = page.until("its address is shown", title, &[]);
+    assert_eq!(title, "https://example.org/\\u{202e}x");
+    assert!(page.rows(shell).iter().any(|row| row == "pointed"));
+}
+
+#[test]
+fn a_copy_that_the_browser_refuses_is_told_once() {
+    let page = Page::open();
+    let shell = page.shell();
+    page.js("window.tries = 0; Object.defineProperty(navigator, 'clipboard', {configurable: true, value: {writeText: async () => { window.tries += 1; throw new Error('no') }}})", &[]);
+    let copy = "printf '\\033]52;c;aGVsbG8=\\007'; echo sa''id";
+    page.type_line(copy);
+    page.until("it was tried", "return window.tries === 1", &[]);
+    page.until_says("#toasts", "a program copied text, but the browser");
+    page.type_line(copy);
+    page.until("it was tried again", "return window.tries === 2", &[]);
+    page.settle();
+    let told = "return [...document.querySelectorAll('#toasts .toast')].filter(e => e.textContent.includes('a program copied')).length";
+    assert_eq!(page.js(told, &[]), 1);
+    page.until_row(shell, "said");
 }
 
 /// Cells that are drawn of a row: the left edge of each sign, in cells.

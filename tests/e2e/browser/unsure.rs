@@ -129,3 +129,19 @@ fn drafts_outlive_the_tab_and_are_forgotten_with_the_device() {
     page.until("it is loaded anew", "return document.getElementById('denied').hidden", &[]);
     assert_eq!(page.js(left, &[]), json!([]));
 }
+
+#[test]
+fn keys_are_counted_also_where_their_text_is_not_kept() {
+    let page = Page::open();
+    let script = "const done = arguments[0];
+        import(`/a/${window.rookery.version.build}/link.js`).then(({ Inputs }) => {
+            const inputs = new Inputs();
+            for (let n = 0; n < 100; n += 1) inputs.number('x'.repeat(64));
+            inputs.number('');
+            inputs.accepted(10);
+            const { unsent, text } = inputs.lose();
+            done([unsent, text.length]);
+        })";
+    // A release types nothing, and is no key that may be missing.
+    assert_eq!(page.js_later(script, &[]), json!([90, 54 * 64]));
+}

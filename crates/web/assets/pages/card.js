@@ -15,6 +15,8 @@ import { attempt, clock, exactClock, failure, letter, plain, presses, words } fr
 
 /** Said before the end of a card was seen. */
 const AGAIN = "a again approves";
+/** Said before something is approved that the card has only in part. */
+const UNSEEN = "a part is too long to be here: `rookery inbox show` prints it; a again approves all of it";
 /** The code of an answer to something that has changed meanwhile. */
 const CHANGED = -32011;
 /** Sends a decision; gives the result, or says why there is none. `changed` is called if it was about something else by now. */
@@ -42,8 +44,8 @@ export function settledText(card) {
 }
 
 /**
- * A card. `options.open()` goes to its session, `options.next()` to the next item, `options.decided()` is
- * told of a decision; what is left off is not offered.
+ * A card. `options.open()` goes to its session, `options.show(about)` to what it is about, `options.next()` to
+ * the next item, `options.decided()` is told of a decision; what is left off is not offered.
  */
 export class CardView {
   #app;
@@ -53,6 +55,7 @@ export class CardView {
   #call = null;
   #asked = 0;
   #endSeen = false;
+  #unseenTold = false;
   #armed = false;
   #busy = false;
   #question = 0;
@@ -177,6 +180,7 @@ export class CardView {
   #draw() {
     const card = this.#card;
     this.#endSeen = false;
+    this.#unseenTold = false;
     this.element.hidden = false;
     this.element.dataset.kind = card.kind;
     this.element.setAttribute("aria-labelledby", "card-title");
@@ -187,6 +191,7 @@ export class CardView {
     this.body.append(...this.#content(), this.#endMark);
     this.body.scrollTop = 0;
     this.#drawFoot();
+    this.#app.overlay.placeToasts();
     this.#guard.begin();
     this.#seen.observe(this.#endMark);
   }
@@ -209,7 +214,7 @@ export class CardView {
     ];
     this.head.append(
       h("h2", { id: "card-title" }, titleOf(card)),
-      h("span", { class: "card-session" }, plain(card.sessionTitle)),
+      h("span", { class: "card-session" }, [card.project, card.sessionTitle].map(plain).filter(Boolean).join(" / ")),
       asked,
       h("p", { class: "card-why dim" }, facts.filter(Boolean).join(" · ")),
     );
@@ -240,17 +245,12 @@ export class CardView {
     return parts;
   }
 
-  // Exactly what would be done. Where a diff shows it, its text is there too, folded unless the diff is cut.
+  // Exactly what would be done; beside a diff, all that it does not show.
   #what(diff) {
-    const card = this.#card;
-    const lines = card.lines ?? [];
-    const isAsked = card.questions?.length || card.plan;
-    if (lines.length === 0 || isAsked) return [];
-    const text = h("pre", { id: "card-what" }, lines.join("\n"));
-    if (diff.length === 0) return [text];
-    const fold = h("details", {}, h("summary", {}, "Exact text"), text);
-    fold.open = diff.some((file) => file.cut || !file.hunks);
-    return [fold, ...remarks(lines)];
+    const lines = this.#card.lines ?? [];
+    if (lines.length === 0) return [];
+    const head = diff.length > 0 ? [h("p", { class: "dim" }, "Beside the diff:")] : [];
+    return [...head, h("pre", { id: "card-what" }, lines.join("\n"))];
   }
 
   // ---- questions
@@ -346,6 +346,10 @@ export class CardView {
     const open = this.#options.open ? [button("Open", () => this.#options.open(), { id: "open", class: "button", aria: { label: "Open session" } })] : [];
     if (!isPending(card)) {
       add(...open);
+      if (this.#options.show && card.about && card.actions?.includes("show")) {
+        add(button("Show", () => this.#options.show(card.about), { id: "show", class: "button" }));
+      }
+      if (this.#handoff()) add(button("Accept", (event) => void this.#accept(event), { id: "accept", class: "button primary decide" }));
       if (!card.request && card.item && this.#options.dismiss && this.#app.rights !== "look") {
         add(button("Dismiss", () => this.#options.dismiss(), { id: "dismiss", class: "button" }));
       }
@@ -374,10 +378,33 @@ export class CardView {
   }
 
   #passes(event) {
-    if (this.#busy || this.#app.rights === "look" || !isPending(this.#card)) return false;
+    return isPending(this.#card) && this.#isPast(event);
+  }
+
+  #isPast(event) {
+    if (this.#busy || this.#app.rights === "look") return false;
     if (this.#guard.passes(event)) return true;
     if (!event.repeat && event.isTrusted) this.#say(READ_FIRST, true);
     return false;
+  }
+
+  /** The handoff that can be accepted here. */
+  #handoff() {
+    const { about, actions = [] } = this.#card;
+    return about?.kind === "handoff" && actions.includes("accept") && this.#app.rights !== "look" ? about.id : null;
+  }
+
+  async #accept(event) {
+    const card = this.#card;
+    const id = this.#handoff();
+    if (!id || !this.#isPast(event)) return;
+    this.#guard.shut();
+    const done = await attempt(this.#app, "rookery/handoffs/setStatus", { id, status: "accepted" });
+    if (done) card.actions = card.actions.filter((action) => action !== "accept");
+    if (card !== this.#card) return;
+    this.#drawFoot();
+    this.#guard.begin();
+    if (done) this.#say("accepted", true);
   }
 
   /** Whether the end was seen; else it is shown, and the guard begins anew so that a held key does not go on. */
@@ -391,13 +418,24 @@ export class CardView {
     return false;
   }
 
+  /** Whether all of it was seen; what is not in the card at all is only told, once. */
+  #sawAll() {
+    if (!this.#sawEnd()) return false;
+    const isNotice = (line) => line.startsWith("[not shown here: ") && line.endsWith("]");
+    if (this.#unseenTold || !this.#card.lines?.some(isNotice)) return true;
+    this.#unseenTold = true;
+    this.#guard.begin();
+    this.#say(UNSEEN, true);
+    return false;
+  }
+
   #approve(event) {
-    if (!this.#passes(event) || !this.#sawEnd()) return;
+    if (!this.#passes(event) || !this.#sawAll()) return;
     void this.#answer({ approved: true });
   }
 
   #arm(event) {
-    if (!this.#passes(event) || !this.#sawEnd()) return;
+    if (!this.#passes(event) || !this.#sawAll()) return;
     this.#armed = true;
     this.#say("enter approves this and remembers exactly this; any other key does not", true);
     const yes = button("Approve and remember exactly this", (event) => this.#remember(event), {
@@ -502,6 +540,10 @@ export class CardView {
       this.#options.open();
       return true;
     }
+    if (typed === "a" && this.#handoff()) {
+      void this.#accept(event);
+      return true;
+    }
     if (!typed || !isPending(this.#card)) return false;
     if (/[1-9]/.test(typed) && this.#card.questions?.length) return this.#digit(event, Number(typed));
     switch (typed) {
@@ -545,13 +587,6 @@ function titleOf(card) {
 function outcome(params) {
   if (params.answers) return "answered";
   return params.approved ? "approved" : "denied";
-}
-
-/** Lines beside a patch that no diff shows, such as what runs a command. */
-function remarks(lines) {
-  const isRemark = (line) => /^\[.*\]$/.test(line);
-  const found = lines.filter(isRemark);
-  return found.length ? [h("pre", { class: "remarks" }, found.join("\n"))] : [];
 }
 
 /** Where and how it would run. */

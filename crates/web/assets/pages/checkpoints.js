@@ -38,6 +38,16 @@ export function create(app, element) {
     list.busy(true);
     const found = await attempt(app, "rookery/checkpoints/list", session ? { session } : {});
     list.fill(found?.checkpoints ?? []);
+    return found?.checkpoints ?? [];
+  }
+
+  // An item of the inbox may lead to one of them.
+  async function begin() {
+    const wanted = app.wantedCheckpoint;
+    app.wantedCheckpoint = null;
+    const found = (await load()).find(({ id }) => id === wanted);
+    if (found) await show(found);
+    else if (wanted) app.toast("warn", "its checkpoint is gone");
   }
 
   async function show(checkpoint) {
@@ -89,7 +99,7 @@ export function create(app, element) {
   return {
     show(place) {
       session = place.session ?? null;
-      void load();
+      void begin();
     },
     update() {},
     key(event) {

@@ -19,10 +19,17 @@ export class DiffBrowser {
   #file = 0;
   #line = 0;
   #comments = [];
+  #seen = new Set();
+  #ends;
+  /** Whether the files could not be read. */
+  isUnread = false;
 
   constructor(app, options = {}) {
     this.#app = app;
     this.#options = options;
+    this.#ends = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this.#seen.add(target.file);
+    });
     this.list = h("ul", { class: "rows-list diff-files", role: "list", aria: { label: "Files" } });
     this.path = h("span", { class: "diff-path" });
     const before = button("‹", () => this.#step(-1), { class: "button small", aria: { label: "File before" } });
@@ -49,6 +56,7 @@ export class DiffBrowser {
     if (!isSame) this.#show([], "…");
     const found = await attempt(this.#app, "rookery/view/diff", call);
     if (turn !== this.#turn) return;
+    this.isUnread = !found;
     if (!found) return isSame ? undefined : this.#show([], "What differs could not be read.");
     // The person may have gone to another file meanwhile.
     const path = wanted ?? (isSame ? this.#files[this.#file]?.path : undefined);
@@ -67,14 +75,34 @@ export class DiffBrowser {
   #show(files, none = "No file differs.") {
     this.#files = files;
     this.#file = 0;
+    this.#seen.clear();
     this.#drawList();
-    clear(this.lines);
+    this.#clearLines();
     if (files.length === 0) this.lines.append(h("p", { class: "none" }, none));
   }
 
   /** The files, as a review counts them. */
   get files() {
     return this.#files;
+  }
+
+  /** Files of which the end was not on the screen, the shown one first. */
+  get unseen() {
+    const here = this.#files[this.#file];
+    return this.#files.filter((file) => !this.#seen.has(file)).sort((a, b) => Number(b === here) - Number(a === here));
+  }
+
+  /** Whether the daemon has no more of a file to show than a part. */
+  get isCut() {
+    return this.#files.some((file) => file.cut && !file.next);
+  }
+
+  /** Goes to the end of what is here of a file. */
+  async showEnd(file) {
+    await this.select(this.#files.indexOf(file));
+    this.#line = Infinity;
+    this.#mark();
+    this.lines.scrollTop = this.lines.scrollHeight;
   }
 
   /** Comments that are shown below their lines. */
@@ -126,7 +154,8 @@ export class DiffBrowser {
     this.#drawList();
     if (!file.hunks && !file.binary) {
       const turn = this.#turn;
-      clear(this.lines).append(h("p", { class: "none" }, "…"));
+      this.#clearLines();
+      this.lines.append(h("p", { class: "none" }, "…"));
       const found = await attempt(this.#app, "rookery/view/diff", { ...this.#call, file: file.path });
       const full = found?.files?.find((one) => one.path === file.path);
       if (turn !== this.#turn || this.#files[this.#file] !== file || !full) return;
@@ -135,11 +164,25 @@ export class DiffBrowser {
     this.#drawLines(file);
   }
 
-  #drawLines(file) {
+  #clearLines() {
+    this.#ends.disconnect();
     clear(this.lines);
+  }
+
+  // The end of a file is an element of its own: seen once it was within whatever scrolls.
+  #addEnd(file) {
+    const end = h("div", { class: "card-end", aria: { hidden: "true" } });
+    end.file = file;
+    this.lines.append(end);
+    this.#ends.observe(end);
+  }
+
+  #drawLines(file) {
+    this.#clearLines();
     if (file.binary) this.lines.append(h("p", { class: "none" }, "A binary file."));
     else this.lines.append(fileLines(file));
     if (file.next) this.#addMore(file);
+    else this.#addEnd(file);
     this.lines.scrollTop = 0;
     this.#mark(false);
     this.#drawComments();
@@ -154,6 +197,7 @@ export class DiffBrowser {
       file.next = found.next;
       more.replaceWith(fileLines(page));
       if (file.next) this.#addMore(file);
+      else this.#addEnd(file);
     });
     this.lines.append(more);
   }

@@ -2,18 +2,21 @@
 // On a phone it is the home screen, and a row whose request fits into it whole can be decided there.
 
 import { button, h, keyed } from "../dom.js";
-import { fileElement, lineCount } from "../diff.js";
+import { fileElement } from "../diff.js";
 import { isField } from "../keys.js";
 import { CardView, answer, isPending, settledText } from "./card.js";
 import { Guard, READ_FIRST, guardOf, onReturn } from "./guard.js";
 import { attempt, letter, moved, plain, presses, sessionPlace, words } from "./shown.js";
 
-/** Rows that are asked for. */
+/** Rows that are asked for, and how many of those that were here stay when others are. */
 const COUNT = 200;
+const OVERLAP = 50;
+/** How long the filter waits for another letter. */
+const FILTER_MS = 150;
 /** Rows that come this soon after the page was opened count as having been there. */
 const OPENING_MS = 1000;
-/** What fits into a row: lines, characters, lines of a diff. */
-const FITS = { lines: 4, characters: 240, diff: 10 };
+/** What fits into a row: lines and characters of a text, and of a diff. */
+const FITS = { lines: 4, characters: 240, diff: 10, code: 600 };
 /** Cards that are fetched for rows of a phone. */
 const MOST_SMALL = 12;
 
@@ -42,6 +45,9 @@ class Inbox {
   #whole = false;
   #isShown = false;
   #all = false;
+  #first = 0;
+  #from = 0;
+  #goal = null;
   #small = new Map();
   #fetching = false;
   #guard;
@@ -53,26 +59,41 @@ class Inbox {
     this.head = h("h1", {}, "Inbox");
     this.count = h("span", { class: "dim", id: "inbox-count" });
     this.notes = button("Notes", () => this.#toggleAll(), { class: "button", title: "Also what only informs (i)" });
+    this.filter = h("input", {
+      type: "search",
+      class: "field filter",
+      placeholder: "Filter",
+      autocomplete: "off",
+      spellcheck: false,
+      aria: { label: "Filter the inbox" },
+      on: { input: () => this.#filtered(), keydown: (event) => this.#filterKey(event) },
+    });
+    this.before = button("Earlier rows", () => this.#turn(this.#first - 1), { class: "button more-rows" });
+    this.more = button("More rows", () => this.#turn(this.#first + this.#rows.length), { class: "button more-rows" });
     this.list = h("ul", { id: "inbox", tabIndex: -1, class: "rows-list inbox-list", role: "list", aria: { label: "Inbox" } });
     this.empty = h("p", { class: "none" }, "Nothing waits for you.");
     this.side = h("div", { class: "inbox-side" });
     this.back = button("‹ Inbox", () => this.#leaveWhole(), { class: "button back", aria: { label: "Back to the inbox" } });
     this.card = new CardView(app, {
       open: () => void this.#open(),
+      show: (about) => this.#show(about),
       next: () => this.#next(),
       later: () => this.#leaveWhole(),
       dismiss: () => void this.#dismiss(),
     });
     this.side.append(this.back, this.card.element);
-    const top = h("div", { class: "page-head" }, this.head, this.count, h("span", { class: "spring" }), this.notes);
-    const foot = h("p", { class: "page-hint hint" }, "enter all of it  i notes  x dismiss  esc back");
-    this.main = h("div", { class: "inbox-main" }, top, this.list, this.empty, foot);
+    const top = h("div", { class: "page-head" }, this.head, this.count, h("span", { class: "spring" }), this.notes, this.filter);
+    const foot = h("p", { class: "page-hint hint" }, "enter all of it  i notes  x dismiss  / filter  esc back");
+    this.main = h("div", { class: "inbox-main" }, top, this.before, this.list, this.more, this.empty, foot);
     this.root = h("div", { class: "inbox-page" }, this.main, this.side);
     this.#guard.watch(this.list);
     element.append(this.root);
     app.on("phone", () => this.#redraw());
     app.on("cards", (news) => this.#settled(news));
-    app.on("open", () => this.#small.clear());
+    app.on("open", () => {
+      this.#small.clear();
+      if (this.#isShown) this.#ask();
+    });
     // Rows of a page that was hidden for long are read anew before they decide.
     onReturn((isLong) => {
       if (isLong) this.#small.clear();
@@ -90,6 +111,8 @@ class Inbox {
     if (isNew) {
       this.#openedAt = performance.now();
       this.#asked = null;
+      this.#from = 0;
+      this.#goal = null;
       this.#select(null);
       this.#small.clear();
       this.#ask();
@@ -104,6 +127,8 @@ class Inbox {
 
   hide() {
     this.#isShown = false;
+    this.filter.value = "";
+    clearTimeout(this.later);
     this.#setWhole(false);
     this.#select(null);
     // Its ids are those of whichever card is shown.
@@ -115,7 +140,8 @@ class Inbox {
   }
 
   #ask() {
-    void attempt(this.#app, "rookery/view/inbox", { from: 0, count: COUNT, all: this.#all });
+    clearTimeout(this.later);
+    void attempt(this.#app, "rookery/view/inbox", { from: this.#from, count: COUNT, all: this.#all, query: this.filter.value.trim() });
     this.notes.setAttribute("aria-pressed", String(this.#all));
   }
 
@@ -124,13 +150,77 @@ class Inbox {
     const all = this.#app.prefs.get("inbox-all", false) === true;
     if (all === this.#all) return;
     this.#all = all;
+    this.#from = 0;
     if (this.#isShown) this.#ask();
   }
 
   #toggleAll() {
     this.#all = !this.#all;
+    this.#from = 0;
     this.#app.prefs.set("inbox-all", this.#all);
     this.#ask();
+  }
+
+  // ---- the filter, and lists that are longer than what is here
+
+  // A row that is left off leaves its card where it is; the first key goes to the first row.
+  #filtered() {
+    this.#from = 0;
+    this.#goal = null;
+    this.#index = -1;
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.#ask(), FILTER_MS);
+  }
+
+  #filterKey(event) {
+    if (event.isComposing) return;
+    if (event.key === "Escape" && this.filter.value) {
+      this.filter.value = "";
+      this.#filtered();
+    } else if (event.key === "Enter" || event.key === "Escape") this.#app.isPhone() ? this.filter.blur() : this.list.focus({ preventScroll: true });
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") this.#move(event);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Whether a key moved in the list, beyond the rows that are here too. */
+  #move(event) {
+    const to = moved(event, this.#index, this.#rows.length);
+    if (to === null) return false;
+    const { total = 0 } = this.#app.scene.inbox ?? {};
+    const ends = { Home: 0, g: 0, End: total - 1, G: total - 1 }[event.key];
+    const by = { ArrowUp: -1, k: -1, ArrowDown: 1, j: 1, PageUp: -10, PageDown: 10 }[event.key];
+    if (!this.#turn(ends ?? this.#first + this.#index + by)) this.#select(to);
+    return true;
+  }
+
+  /** Asks for other rows if one is not here, which is selected once it is. */
+  #turn(wanted) {
+    const { total = 0 } = this.#app.scene.inbox ?? {};
+    const row = Math.max(0, Math.min(wanted, total - 1));
+    if (row >= this.#first && row < this.#first + this.#rows.length) return false;
+    const from = row < this.#first ? row + 1 + OVERLAP - COUNT : row - OVERLAP;
+    const at = Math.max(0, Math.min(from, total - COUNT));
+    if (at === this.#first) return false;
+    this.#goal = { from: at, row };
+    if (at !== this.#from) {
+      this.#from = at;
+      this.#ask();
+    }
+    return true;
+  }
+
+  #turned() {
+    if (this.#rows.length === 0 && this.#first > 0 && this.#from > 0) {
+      // They are gone; there may be others.
+      this.#from = 0;
+      return this.#ask();
+    }
+    if (this.#goal?.from !== this.#first) return;
+    const at = Math.max(0, Math.min(this.#goal.row - this.#first, this.#rows.length - 1));
+    this.#goal = null;
+    if (this.#app.isPhone()) this.list.children[at]?.scrollIntoView({ block: "nearest" });
+    else this.#select(at);
   }
 
   // ---- the list
@@ -142,13 +232,18 @@ class Inbox {
     const counts = inbox.categories ?? {};
     const sum = (isWaiting) => Object.entries(counts).reduce((all, [word, count]) => all + (WAITING.includes(word) === isWaiting ? count : 0), 0);
     const toKnow = sum(false);
-    const shown = inbox.total > this.#rows.length ? ` · the first ${this.#rows.length}` : "";
+    this.#first = inbox.from ?? 0;
+    const end = this.#first + this.#rows.length;
+    const shown = inbox.total > this.#rows.length ? ` · ${this.#first + 1}–${end} of ${inbox.total}` : "";
+    this.before.hidden = this.#first === 0;
+    this.more.hidden = end >= inbox.total;
     // What waits for an answer is counted as on the button; the rest that waits is looked at.
     const asked = this.#app.scene.status?.waiting ?? 0;
     const others = sum(true) - asked;
     this.count.textContent = `${asked} wait${others > 0 ? ` · ${others} to look at` : ""}${toKnow ? ` · ${toKnow} to know` : ""}${shown}`;
     this.notes.hidden = toKnow === 0 && !this.#all;
     if (!sameRows(before, this.#rows)) this.#redraw();
+    this.#turned();
     this.#follow();
     void this.#fetchSmall();
   }
@@ -156,6 +251,7 @@ class Inbox {
   #redraw() {
     if (!this.#isShown) return;
     this.empty.hidden = this.#rows.length > 0;
+    this.empty.textContent = this.filter.value.trim() ? "Nothing fits." : "Nothing waits for you.";
     // A row is as it was only if its text is, so a changed one is another element with a guard of its own.
     keyed(
       this.list,
@@ -243,6 +339,7 @@ class Inbox {
   }
 
   #select(at) {
+    this.#goal = null;
     const row = at === null ? null : this.#rows[at];
     if (!row) {
       this.#deselect();
@@ -263,18 +360,21 @@ class Inbox {
 
   #tap(row) {
     const at = this.#rows.indexOf(this.#rows.find((known) => known.item === row.item));
-    if (row.kind === "review") return void this.#openReview(row);
+    if (row.about?.kind === "review") return this.#show(row.about);
     if (this.#app.isPhone()) {
       this.#wanted = row.item;
       this.#select(at);
       this.#setWhole(true);
       const place = { page: "inbox", item: row.item };
       // The card is there before the daemon knows: already now back leads to the list.
+      this.#app.isGoingBack = false;
       this.#app.remember(place);
+      this.#app.placeBefore = place;
       return void this.#app.go(place);
     }
-    if (this.#selected === row.item) this.#setWhole(true);
-    else this.#select(at);
+    if (this.#selected !== row.item) this.#select(at);
+    else if (row.about?.kind === "checkpoint") this.#show(row.about);
+    else this.#setWhole(true);
   }
 
   #setWhole(whole) {
@@ -298,12 +398,13 @@ class Inbox {
     this.#deselect();
     if (this.#app.isPhone()) return this.#leaveWhole();
     if (this.#rows.length === 0) return this.#leaveWhole();
-    this.#select(Math.min(this.#index, this.#rows.length - 1));
+    this.#select(Math.max(0, Math.min(this.#index, this.#rows.length - 1)));
   }
 
   async #open() {
     const row = this.#row();
-    if (row?.kind === "review") return this.#openReview(row);
+    const about = row?.about ?? this.card.card?.about;
+    if (about?.kind === "review") return this.#show(about);
     const session = this.card.card?.session ?? row?.session;
     if (!session) return;
     const place = await sessionPlace(this.#app, session);
@@ -311,12 +412,11 @@ class Inbox {
     else this.#app.toast("warn", "its session is gone");
   }
 
-  // A row names the item; which review that is, the queue knows.
-  async #openReview(row) {
-    const found = await attempt(this.#app, "rookery/queue/list", {});
-    const item = (found?.items ?? []).find((item) => item.id === row.item);
-    if (item?.related?.kind === "review") void this.#app.go({ page: "review", review: item.related.id });
-    else this.#app.toast("warn", "its review is gone");
+  // Goes to the review or checkpoint that an item is about.
+  #show({ kind, id }) {
+    if (kind === "review") return void this.#app.go({ page: "review", review: id });
+    this.#app.wantedCheckpoint = id;
+    void this.#app.go({ page: "checkpoints" });
   }
 
   async #dismiss() {
@@ -333,7 +433,6 @@ class Inbox {
   // ---- rows of a phone
 
   #addSmall(made, row) {
-    if (row.kind === "review") return;
     if (!row.request) return;
     const card = this.#small.get(row.request);
     const isFar = !card && this.#rows.indexOf(row) >= MOST_SMALL;
@@ -437,19 +536,24 @@ class Inbox {
 
   key(event) {
     if (presses(event)) return false;
-    const to = this.#whole ? null : moved(event, this.#index, this.#rows.length);
-    if (to !== null && !this.card.hasField) {
-      this.#select(to);
-      return true;
-    }
+    if (!this.#whole && !this.card.hasField && this.#move(event)) return true;
     if (this.#whole && this.#scrollCard(event)) return true;
     if (this.card.key(event)) return true;
     if (event.key === "Escape" && this.#whole) {
       this.#leaveWhole();
       return true;
     }
+    if (event.key === "Escape" && this.filter.value) {
+      this.filter.value = "";
+      this.#filtered();
+      return true;
+    }
     if (event.key === "Enter" && !event.repeat) return this.#enter();
     switch (letter(event)) {
+      case "/":
+        this.#leaveWhole();
+        this.filter.focus();
+        return true;
       case "i":
         this.#toggleAll();
         return true;
@@ -463,7 +567,7 @@ class Inbox {
 
   #enter() {
     const row = this.#row();
-    if (row?.kind === "review") void this.#openReview(row);
+    if (["review", "checkpoint"].includes(row?.about?.kind)) this.#show(row.about);
     else if (this.card.card && this.card.card.request && !isPending(this.card.card)) this.#next();
     else if (row) this.#setWhole(true);
     return true;
@@ -482,9 +586,13 @@ export function fits(card) {
   if (card.kind !== "approval" || card.questions?.length || card.plan) return false;
   if (Object.keys(card.env ?? {}).length > 0) return false;
   const diff = card.diff ?? [];
-  if (diff.length > 0) return diff.length === 1 && !diff[0].cut && Boolean(diff[0].hunks) && lineCount(diff[0]) <= FITS.diff;
   const text = card.lines ?? [];
-  return text.length > 0 && text.length <= FITS.lines && text.join("").length <= FITS.characters;
+  const isShort = (lines, count, characters) => lines.length <= count && lines.join("").length <= characters;
+  if (diff.length === 0) return text.length > 0 && isShort(text, FITS.lines, FITS.characters);
+  // Lines beside a diff are what it does not show.
+  if (diff.length > 1 || text.length > 0 || diff[0].cut || !diff[0].hunks) return false;
+  const code = diff[0].hunks.flatMap((hunk) => hunk.lines ?? []).map((line) => line.text ?? "");
+  return isShort(code, FITS.diff, FITS.code);
 }
 
 // All that is decided by, in a row: nothing of it is cut.

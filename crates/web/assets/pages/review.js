@@ -1,11 +1,15 @@
 // A review: its files, comments on lines, and what is decided about it. Deciding has the same guard as a
-// card; nothing is sent to an agent but by the person.
+// card, and what was not shown to its end is not approved at once; nothing is sent to an agent but by the person.
 
 import { button, h } from "../dom.js";
 import { DiffBrowser } from "./diff_browser.js";
 import { Guard, READ_FIRST, guardOf, onReturn } from "./guard.js";
 import { isField } from "../keys.js";
 import { attempt, letter, lined, plain, presses, words } from "./shown.js";
+
+/** Said before something is approved of which the daemon has no more to show. */
+const CUT = "a part is too long to be shown here; a again approves";
+const UNREAD = "what differs could not be read; a again approves";
 
 export function create(app, element) {
   return new Review(app, element);
@@ -17,6 +21,7 @@ class Review {
   #info = null;
   #turn = 0;
   #isShown = false;
+  #again = false;
   #guard;
 
   constructor(app, element) {
@@ -88,6 +93,7 @@ class Review {
 
   async #load(file) {
     const turn = ++this.#turn;
+    this.#again = false;
     const info = await attempt(this.#app, "rookery/reviews/get", { id: this.#id });
     if (turn !== this.#turn) return;
     // While the daemon is away the picture stays, and what is pressed is refused.
@@ -114,6 +120,8 @@ class Review {
     this.plan.hidden = !info?.plan;
     this.plan.textContent = lined(info?.plan?.markdown ?? "");
     this.foot.hidden = this.#app.rights === "look";
+    // No message lies over what decides.
+    this.#app.overlay.placeToasts();
   }
 
   async #comment(path, line, text) {
@@ -141,8 +149,20 @@ class Review {
     return info;
   }
 
+  /** Whether all of it was shown, or it was said what was not. It goes there, and the guard begins anew. */
+  #sawAll() {
+    const { unseen, files, isCut, isUnread } = this.diff;
+    if (this.#again || !(unseen.length || isCut || isUnread)) return true;
+    this.#again = true;
+    const many = files.length === 1 ? "the file was not shown to its end" : `${unseen.length} of ${files.length} files were not shown to their end`;
+    this.#say(unseen.length ? `${many}; a again approves` : isCut ? CUT : UNREAD);
+    this.#guard.shut();
+    void Promise.resolve(unseen.length && this.diff.showEnd(unseen[0])).then(() => this.#guard.begin());
+    return false;
+  }
+
   #approve(event) {
-    if (!this.#passes(event)) return;
+    if (!this.#passes(event) || !this.#sawAll()) return;
     void this.#setStatus("approved").then((info) => {
       if (info) this.#say("approved");
     });
