@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rookery_agent::tools::shown_in_part;
 use rookery_model::{
-    Answer, Asked, Asker, Error, Request, RequestId, RequestState, Result, ToolKind,
+    Answer, Asked, Asker, Error, Request, RequestId, RequestState, Result, ToolKind, Words as _,
 };
 use serde_json::json;
 use tokio::sync::oneshot;

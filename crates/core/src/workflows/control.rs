@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rookery_model::{Answer, Error, Result};
+use rookery_model::{Answer, Error, Result, Words as _};
 
 use super::live::{ClientGrant, LiveRun};
 use super::room::Entry;

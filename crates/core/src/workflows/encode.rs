@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rookery_model::spelling::{camel, snake};
-use rookery_model::{Timestamp, Usage};
+use rookery_model::{Timestamp, Usage, Words as _};
 use rookery_scripts::{HOST_API_VERSION, LIMIT_NAMES, LaunchKey, Limits};
 use serde_json::{Map, Value, json};
 
@@ -23,37 +23,43 @@ use crate::worktrees::KeptTree;
 
 pub(crate) use kept::{Consent, KeptRecord, KeptResult};
 
-/// A word for each value, in both directions.
-macro_rules! words {
-    ($Type:ident: $($Variant:ident = $word:literal),* $(,)?) => {
-        impl $Type {
-            /// Its word in our own files.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $($Type::$Variant => $word,)*
-                }
-            }
-
-            /// What a word stands for.
-            pub fn from_word(word: &str) -> Option<$Type> {
-                match word {
-                    $($word => Some($Type::$Variant),)*
-                    _ => None,
-                }
-            }
-        }
-    };
+rookery_model::words! {
+    ScriptKind {
+        Generated = "generated",
+        BuiltIn = "built_in",
+        User = "user",
+        Workspace = "workspace",
+    }
+    RunStatus {
+        AwaitingApproval = "awaiting_approval",
+        Queued = "queued",
+        Running = "running",
+        Paused = "paused",
+        Completed = "completed",
+        Failed = "failed",
+        Stopped = "stopped",
+    }
+    PhaseStatus {
+        Queued = "queued",
+        Running = "running",
+        Completed = "completed",
+        Failed = "failed",
+        Skipped = "skipped",
+    }
+    AgentStatus {
+        Queued = "queued",
+        Running = "running",
+        Completed = "completed",
+        Failed = "failed",
+        Timeout = "timeout",
+        Cancelled = "cancelled",
+    }
+    RunDecision {
+        RunOnce = "run_once",
+        AlwaysForScriptAndWorkspace = "always_for_script_and_workspace",
+        Deny = "deny",
+    }
 }
-
-words!(ScriptKind: Generated = "generated", BuiltIn = "built_in", User = "user", Workspace = "workspace");
-words!(RunStatus: AwaitingApproval = "awaiting_approval", Queued = "queued", Running = "running",
-    Paused = "paused", Completed = "completed", Failed = "failed", Stopped = "stopped");
-words!(PhaseStatus: Queued = "queued", Running = "running", Completed = "completed",
-    Failed = "failed", Skipped = "skipped");
-words!(AgentStatus: Queued = "queued", Running = "running", Completed = "completed",
-    Failed = "failed", Timeout = "timeout", Cancelled = "cancelled");
-words!(RunDecision: RunOnce = "run_once",
-    AlwaysForScriptAndWorkspace = "always_for_script_and_workspace", Deny = "deny");
 
 /// Stands for the place of a launch in files of before, which did not note it. No script has such a place.
 pub(crate) const NO_PLACE: &str = "\0";

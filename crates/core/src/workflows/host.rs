@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use parking_lot::Mutex;
-use rookery_model::Usage;
+use rookery_model::{Usage, Words as _};
 use rookery_scripts::{AgentEnd, Host, HostError, Launch, LaunchKey, Outcome, Tokens};
 use serde_json::Value;
 use tokio::sync::watch;

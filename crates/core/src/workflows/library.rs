@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rookery_host::{Beneath, EntryKind};
-use rookery_model::{Error, Result, Timestamp};
+use rookery_model::{Error, Result, Timestamp, Words as _};
 use rookery_scripts::names::{ENDING, OF_OTHERS, OF_WORKSPACE, OTHER_ENDING};
 use rookery_scripts::{Limits, MAX_SOURCE, Script, built_in, hash};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rookery_core as core;
 use rookery_core::RunChange;
-use rookery_model as model;
+use rookery_model::{self as model, Words as _};
 
 use crate::show;
 use crate::wire::notification::name;

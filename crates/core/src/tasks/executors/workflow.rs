@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rookery_model::{Error, ErrorKind, LogStream, Result, TaskResult};
+use rookery_model::{Error, ErrorKind, LogStream, Result, TaskResult, Words as _};
 use serde_json::{Map, Value};
 
 use super::super::NewTask;

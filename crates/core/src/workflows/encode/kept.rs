@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rookery_model::{Timestamp, Usage};
+use rookery_model::{Timestamp, Usage, Words as _};
 use rookery_scripts::LaunchKey;
 use serde_json::{Value, json};
 

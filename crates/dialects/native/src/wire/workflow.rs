@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use rookery_core as core;
+use rookery_model::Words as _;
 use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
