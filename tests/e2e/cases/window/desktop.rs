@@ -203,10 +203,20 @@ fn size_and_place_are_those_of_the_last_time() {
     window.xdotool(&["windowsize", "--sync", &window.id, "900", "500"]);
     wait_until("the terminal is smaller", PATIENCE, || cols() < before);
     let small = cols();
+    let place = |window: &Window<'_>| -> Vec<String> {
+        let told = window.xdotool(&["getwindowgeometry", "--shell", &window.id]);
+        let corner = told.lines().filter(|line| line.starts_with("X=") || line.starts_with("Y="));
+        corner.map(str::to_owned).collect()
+    };
+    let first = place(&window);
+    window.xdotool(&["windowmove", "--sync", &window.id, "1300", "700"]);
+    let moved = place(&window);
+    assert_ne!(moved, first);
     window.closes();
     let again = Window::open(&daemon, &display);
     again.wait("the terminal is shown", |seen| seen["terminal"] == id);
     wait_until("it is as small as before", PATIENCE, || cols() == small);
     let told = again.xdotool(&["getwindowgeometry", "--shell", &again.id]);
     assert!(told.contains("WIDTH=900\n") && told.contains("HEIGHT=500\n"), "{told}");
+    assert_eq!(place(&again), moved);
 }

@@ -262,7 +262,8 @@ fn buttons_of_a_request_in_a_thread_decide_that_request_and_type_nothing() {
 
 #[test]
 fn a_long_request_in_a_thread_is_read_to_its_end_before_it_is_approved() {
-    let daemon = TestDaemon::start_in(without_guard());
+    // With a guard, so that no key that is pressed again goes on to approve.
+    let daemon = TestDaemon::start_in(guarded(1000));
     let Some(display) = Display::start() else { return };
     let (mut roder, thread, dir) = agent(&daemon, "work");
     let content: String = (0..400).map(|line| format!("line {line}\n")).collect();
@@ -273,8 +274,8 @@ fn a_long_request_in_a_thread_is_read_to_its_end_before_it_is_approved() {
     window.wait("the request is there", |seen| named(seen, "ItemButton(", "Approve)").is_some());
     window.keys(&["Tab"]);
     // Its card begins at the top, so its buttons are there and its end is not.
-    let says = |text: &str| window.trace.last().is_some_and(|seen| seen["message"] == text);
-    window.press_until("a", || says("a again approves"));
+    let was_said = |text: &str| window.trace.lines().iter().any(|seen| seen["message"] == text);
+    window.press_until("a", || was_said("a again approves"));
     assert!(!dir.join("long").exists());
     window.press_until("a", || dir.join("long").exists());
     roder.until_over(&turn);
@@ -383,6 +384,69 @@ fn a_worktree_is_landed_by_the_mouse_as_one_commit() {
     wait_until("it is landed", PATIENCE, || repo.join("c").exists());
     window.wait_over(None);
     assert_eq!(git(&repo, &["rev-list", "--count", "main"]).trim(), "2", "two became one");
+}
+
+#[test]
+fn a_worktree_is_landed_by_keys() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let repo = repository(&daemon);
+    client.call("rookery/projects/create", json!({ "name": "repo", "root": repo }));
+    let made = client.call("rookery/worktrees/create", json!({ "repo": repo, "branch": "topic" }));
+    let tree = std::path::PathBuf::from(made["path"].as_str().unwrap());
+    fs::write(tree.join("b"), "new\n").unwrap();
+    git(&tree, &["add", "."]);
+    git(&tree, &["commit", "-qm", "b"]);
+    let window = Window::open_with(&daemon, &display, &["--page", "worktrees"], &[]);
+    window.wait("both are listed", |seen| seen["places"]["Row(1)"].is_array());
+    window.keys(&["j", "l"]);
+    window.wait_over(Some("dialog"));
+    window.keys(&["s"]);
+    wait_until("it is landed", PATIENCE, || repo.join("b").exists());
+}
+
+#[test]
+fn the_diff_of_a_checkpoint_is_read_and_the_audit_log_filtered() {
+    let daemon = TestDaemon::start();
+    let Some(display) = Display::start() else { return };
+    let client = daemon.client();
+    let repo = repository(&daemon);
+    client.call("rookery/projects/create", json!({ "name": "repo", "root": repo }));
+    let (mut roder, thread, _) = agent(&daemon, "work");
+    for (name, verdict) in [("good", "approve"), ("bad", "deny")] {
+        let turn = roder.turn(&thread, &write_steps(name, "x\n"));
+        roder.wait_told("thread/approvalRequested");
+        let request = requests(&client)[0]["id"].as_str().unwrap().to_owned();
+        daemon.rookery(&[verdict, &request]).success();
+        roder.until_over(&turn);
+    }
+    fs::write(repo.join("a"), "two\n").unwrap();
+    let window = Window::open_with(&daemon, &display, &["--page", "checkpoints"], &[]);
+    window.wait_page("checkpoints");
+    window.keys(&["n"]);
+    window.types("before");
+    window.keys(&["Return"]);
+    window.wait("it is listed", |seen| seen["places"]["Row(0)"].is_array());
+    fs::write(repo.join("a"), "three\n").unwrap();
+    window.press_until("Return", || {
+        window.trace.last().is_some_and(|seen| seen["places"]["Line(1)"].is_array())
+    });
+    window.keys(&["Escape", "q"]);
+    window.wait_page("workspace");
+    window.keys(&["alt+shift+p"]);
+    window.wait_over(Some("palette"));
+    window.types("open audit");
+    window.keys(&["Return"]);
+    window.wait_page("audit");
+    let rows = |seen: &Value| {
+        let places = seen["places"].as_object().unwrap();
+        places.keys().filter(|name| name.starts_with("Row(")).count()
+    };
+    let all = rows(&window.wait("both are listed", |seen| rows(seen) >= 2));
+    window.keys(&["slash"]);
+    window.types("denied");
+    window.wait("fewer are left", |seen| (1..all).contains(&rows(seen)));
 }
 
 #[test]
