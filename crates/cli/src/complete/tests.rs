@@ -231,7 +231,6 @@ fn every_argument_was_thought_of() {
         memory recall limit: text
         memory provider provider: text
         memory provider model: text
-        imports ls state: text
         imports show item: Item
         imports enable item: Item
         imports enable hash: text
