@@ -209,7 +209,7 @@ fn a_thread_shows_its_newest_and_its_request_in_its_place() {
     finds(&self::plan(&older), Hit::Button(Button::Send));
 }
 
-/// A thread whose request is chosen, with a card of so many lines, before and after other text.
+/// A thread whose request is chosen, with a card of `lines` lines, between other lines of text.
 fn asking(lines: usize, before: usize, after: usize) -> Scene {
     let mut scene = pages::thread();
     let Stage::Thread(page) = &mut scene.stage else { unreachable!() };

@@ -39,7 +39,6 @@ struct Book {
     survived: usize,
     /// What was asked of a person and is not answered, and whether a turn waits for it.
     asked: BTreeMap<String, bool>,
-    /// What was answered.
     answered: BTreeSet<String>,
     /// How much of it waited on after a kill, and how much had ended.
     waited_on: usize,
@@ -299,7 +298,7 @@ fn work_until_killed(
     peer.post("turn/start", json!({ "threadId": work.careful, "prompt": script(&kept) }));
     let params = json!({
         "executorId": "subagent", "input": asks(format!("asked-{round}")), "lifetime": "server",
-        "threadId": work.careful,
+        "threadId": work.careful, "workspace": daemon.home().path(),
     });
     let asking = Submitted { mark: format!("{round}.asks"), sort: Sort::Agent };
     submitted.push((peer.post("tasks/submit", params), asking));

@@ -21,7 +21,7 @@ fn without_guard() -> Home {
     guarded(0)
 }
 
-/// A home in which cards take keys after so many milliseconds.
+/// A home in which cards take keys `ms` milliseconds after they are shown.
 fn guarded(ms: u32) -> Home {
     let home = Home::new();
     let dir = home.join("config/roost");

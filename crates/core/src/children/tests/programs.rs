@@ -1,7 +1,5 @@
 //! Children of providers that are programs with tools of their own.
 
-use std::time::Duration;
-
 use rookery_agent::providers::Kind;
 use rookery_agent::settings::ProviderSettings;
 
@@ -54,7 +52,7 @@ async fn attack_a_child_that_is_held_to_something_is_given_to_no_program() {
     let made = home.path().join("made");
     let begun = async {
         while !made.exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(PATIENCE, begun).await.expect("the program is started");

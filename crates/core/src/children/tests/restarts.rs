@@ -18,7 +18,7 @@ fn writes(path: &str) -> Value {
     json!([write, {"text": "written"}])
 }
 
-/// Waits until so many requests wait for an answer.
+/// Waits until at least `count` requests wait for an answer.
 async fn asked_by(core: &Core, reader: &mut Subscription, count: usize) {
     while core.requests().list().len() < count {
         tokio::time::timeout(PATIENCE, reader.next()).await.expect("they ask").unwrap();

@@ -271,13 +271,13 @@ impl Layout {
         }
     }
 
-    /// Where so many toasts lie in a corner.
+    /// Where `count` toasts lie in a corner.
     fn toasts_in(scene: &Scene, corner: Corner, count: usize, terminal: Rect) -> Vec<Rect> {
         let is_page = !matches!(scene.stage, Stage::Panes(_) | Stage::Empty(_));
         overlays::toasts(count, corner, is_page, terminal)
     }
 
-    /// The first corner in which so many toasts lie on none of these places.
+    /// The first corner in which `count` toasts lie on none of these places.
     pub fn free_corner(&self, scene: &Scene, count: usize, taken: &[Rect]) -> Option<Corner> {
         let room = self.panes.terminal;
         let is_free = |toast: &Rect| {
