@@ -80,10 +80,11 @@ impl Face {
     #[track_caller]
     pub(crate) fn step_until(&self, key: impl AsRef<[u8]>, is_there: impl Fn() -> bool) {
         for _ in 0..300 {
+            // Taken first: what comes between this and the look at it counts as a change.
+            let before = self.pty.text();
             if is_there() {
                 return;
             }
-            let before = self.pty.text();
             self.send(key.as_ref());
             wait_until("the key changes something", PATIENCE, || self.pty.text() != before);
         }

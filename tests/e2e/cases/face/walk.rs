@@ -296,7 +296,7 @@ fn supervise(daemon: &TestDaemon, client: &Caller, face: &Face, repo: &Path, tre
     face.send("\r");
     wait_page(client, "review");
     face.wait("+ two");
-    face.step_until("]", || face.pty.text().contains("+ other"));
+    face.press_until("]", || face.pty.text().contains("+ other"));
     face.decide_until("a", || status() == "approved" || face.pty.text().contains("a again"));
     face.decide_until("a", || status() == "approved");
 

@@ -191,7 +191,7 @@ fn a_tool_that_a_client_runs_waits_for_no_person() {
     let tool = json!({"name": "acme_lookup", "description": "", "parameters": {"type": "object"}});
     let started = roder.call(
         "thread/start",
-        json!({"cwd": daemon.home().path(), "externalTools": [tool], "toolAllowlist": []}),
+        json!({"cwd": daemon.home().path(), "externalTools": [tool], "toolAllowlist": ["grep"]}),
     );
     let thread = started["thread"]["id"].as_str().unwrap().to_owned();
     let mut link = Link::open(&daemon, json!({}));
@@ -224,22 +224,4 @@ fn a_tool_that_a_client_runs_waits_for_no_person() {
     let answer = json!({"requestId": asked["requestId"], "output": "it"});
     roder.call("tools/resolve", answer);
     roder.wait_told("turn/completed");
-}
-
-#[test]
-fn a_thread_that_cannot_begin_is_in_no_list() {
-    let daemon = TestDaemon::start();
-    let mut link = Link::open(&daemon, json!({}));
-    let new = |text: &str| json!({"cwd": daemon.home().path(), "text": text, "mode": "plan"});
-    link.call("rookery/view/thread/new", new("first"));
-    let threads = |link: &mut Link| {
-        let listed = link.call("rookery/view/thread/list", json!({}));
-        listed["threads"].as_array().unwrap().len()
-    };
-    assert_eq!(threads(&mut link), 1);
-    let mut roder = Peer::to(&daemon);
-    roder.call("runtime/drain", json!({"timeoutMs": 2000}));
-    let refused = link.try_call("rookery/view/thread/new", new("second"));
-    assert!(refused.get("error").is_some(), "{refused}");
-    assert_eq!(threads(&mut link), 1);
 }

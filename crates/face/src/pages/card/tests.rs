@@ -188,8 +188,8 @@ fn of_many_options_each_has_a_number() {
     };
     let answered = |count: usize, keys: &[&str]| {
         let mut page = asked(count);
-        let mut keys = keys.iter().map(|key| page.key(&press(key), 500, GUARD));
-        match keys.next_back() {
+        let keys = keys.iter().map(|key| page.key(&press(key), 500, GUARD));
+        match keys.collect::<Vec<_>>().pop() {
             Some(CardKey::Answer(params)) => params["answers"]["f"].as_str().map(str::to_owned),
             _ => None,
         }
