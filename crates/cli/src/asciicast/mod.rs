@@ -55,12 +55,12 @@ pub(crate) struct Header {
 pub(crate) struct Event {
     /// Since the event before.
     pub(crate) pause: Duration,
-    pub(crate) what: What,
+    pub(crate) what: EntryKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum What {
+pub(crate) enum EntryKind {
     Output(String),
     Resized(Size),
     /// Typing, markers, the exit status and whatever later versions add: nothing to see.

@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Event, Header, Size, What};
+use super::{EntryKind, Event, Header, Size};
 
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 
@@ -151,10 +151,10 @@ impl<R: BufRead> Reader<R> {
             }
         };
         let what = match (&*code, data) {
-            ("o", Value::String(text)) => What::Output(text),
-            ("r", Value::String(text)) => What::Resized(self.size(&text)?),
+            ("o", Value::String(text)) => EntryKind::Output(text),
+            ("r", Value::String(text)) => EntryKind::Resized(self.size(&text)?),
             ("o" | "r", _) => return Err(self.broken("the data of the event is not a string")),
-            _ => What::Other,
+            _ => EntryKind::Other,
         };
         Ok(Event { pause, what })
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn output(ms: u64, text: &str) -> Event {
-        Event { pause: Duration::from_millis(ms), what: What::Output(text.to_owned()) }
+        Event { pause: Duration::from_millis(ms), what: EntryKind::Output(text.to_owned()) }
     }
 
     #[test]
@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(header.size, Size { cols: 80, rows: 24 });
         assert_eq!(header.idle_limit, Some(Duration::from_millis(2500)));
         assert_eq!(events[0], output(250, "a\x1b[1m"));
-        assert_eq!(events[1].what, What::Other);
-        assert_eq!(events[2].what, What::Resized(Size { cols: 90, rows: 30 }));
+        assert_eq!(events[1].what, EntryKind::Other);
+        assert_eq!(events[2].what, EntryKind::Resized(Size { cols: 90, rows: 30 }));
         assert_eq!(events[3].pause, Duration::from_millis(250));
         assert_eq!(events.len(), 5);
     }

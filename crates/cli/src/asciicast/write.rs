@@ -140,7 +140,7 @@ fn push_visible(c: char, out: &mut String) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Reader, What};
+    use super::super::{EntryKind, Reader};
     use super::*;
 
     pub(super) fn about() -> About {
@@ -199,7 +199,7 @@ mod tests {
             prop_assert_eq!(header.size, about().size);
             let mut read = String::new();
             while let Some(event) = reader.next().unwrap() {
-                let What::Output(text) = event.what else { panic!("only output") };
+                let EntryKind::Output(text) = event.what else { panic!("only output") };
                 read.push_str(&text);
             }
             prop_assert_eq!(read, texts.concat());

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Reader, What};
+use super::super::{EntryKind, Reader};
 use super::*;
 
 const SIZE: Size = Size { cols: 20, rows: 4 };
@@ -27,7 +27,7 @@ fn shown(recorder: &mut Recorder) -> String {
     let (_, mut reader) = Reader::open(&*lines).unwrap();
     let mut shown = String::new();
     while let Some(event) = reader.next().unwrap() {
-        if let What::Output(text) = event.what {
+        if let EntryKind::Output(text) = event.what {
             shown.push_str(&text);
         }
     }

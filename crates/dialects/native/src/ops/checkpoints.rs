@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rookery_core::{Compared, NewCheckpoint};
-use rookery_host::git::snapshot::{HeadChange, Keep, What};
+use rookery_host::git::snapshot::{HeadChange, Keep, RestoreScope};
 use rookery_model as model;
 
 use super::named::{absolute, pick, place, session_filter, text_or, tree_filter};
@@ -85,7 +85,8 @@ pub(crate) async fn restore(
     params: CheckpointRestore,
 ) -> Result<CheckpointRestored, Error> {
     let id = cx.checkpoint_id(&params.id)?;
-    let what = if params.paths.is_empty() { What::All } else { What::Paths(params.paths) };
+    let what =
+        if params.paths.is_empty() { RestoreScope::All } else { RestoreScope::Paths(params.paths) };
     let head = if params.head { HeadChange::Move } else { HeadChange::Keep };
     let (safety, restored) = cx.core.checkpoints().restore(id, what, head).await?;
     let untouched = restored.untouched.iter().map(|path| path.to_string_lossy().into_owned());

@@ -34,7 +34,7 @@ pub use capture::capture;
 pub use diff::{Against, Difference, PATCH_LIMIT, diff};
 pub use history::{Details, Keep, captured, delete, list, prune, show};
 pub use pinned::{SNAPSHOTS, pin, pinned};
-pub use restore::{HeadChange, RestoreOptions, Restored, What, restore};
+pub use restore::{HeadChange, RestoreOptions, RestoreScope, Restored, restore};
 pub use scratch::tidy;
 
 /// Where checkpoints are kept.

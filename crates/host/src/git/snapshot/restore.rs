@@ -20,7 +20,7 @@ use crate::git::{GitError, Oid, Repository};
 
 /// How much is put back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum What {
+pub enum RestoreScope {
     /// Everything that is tracked or not ignored.
     #[default]
     All,
@@ -28,7 +28,7 @@ pub enum What {
     Paths(Vec<PathBuf>),
 }
 
-impl What {
+impl RestoreScope {
     fn has(&self, name: &[u8]) -> bool {
         let below = |asked: &PathBuf| path(name).starts_with(asked);
         match self {
@@ -53,7 +53,7 @@ pub enum HeadChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreOptions {
     /// How much.
-    pub what: What,
+    pub what: RestoreScope,
     pub head: HeadChange,
 }
 
@@ -156,14 +156,14 @@ async fn plan(
     kept: &StoredCheckpoint,
     book: &Book,
     now: &Taken,
-    what: &What,
+    what: &RestoreScope,
 ) -> Result<(Plan, Vec<PathBuf>), CheckpointError> {
     let trees = [now.tree.as_str(), kept.tree.as_str()];
     let listing = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];
     let listing = repo.git.run(listing.iter().chain(&trees)).await?;
     let mut changes = changes(&listing).ok_or_else(|| GitError::Unreadable("diff-tree".into()))?;
     changes.extend(reappearing(repo, kept, now, book).await?);
-    if let What::Paths(paths) = what {
+    if let RestoreScope::Paths(paths) = what {
         known_paths(repo, &trees, paths).await?;
         changes.retain(|change| what.has(&change.path));
     }
@@ -267,7 +267,7 @@ async fn new_index(
     scratch: &Scratch,
     kept: &StoredCheckpoint,
     book: &Book,
-    what: &What,
+    what: &RestoreScope,
 ) -> Result<NewIndex, CheckpointError> {
     let then = scratch.file("index-then");
     let modified = kept.meta.index_modified;
@@ -280,7 +280,7 @@ async fn new_index(
         })
         .await?;
     }
-    if *what == What::All {
+    if *what == RestoreScope::All {
         return Ok(match (&book.index, modified) {
             (Some(_), Some(time)) => NewIndex::File(then, time),
             _ => NewIndex::None,

@@ -228,11 +228,14 @@ async fn only_the_paths_asked_for_come_back() {
     place.git(["rm", "--quiet", "--cached", "sub/more"]).await;
     place.remove("sub/more");
     let repo = place.repo().await;
-    let options = RestoreOptions { what: What::Paths(vec!["sub".into()]), head: HeadChange::Keep };
+    let options =
+        RestoreOptions { what: RestoreScope::Paths(vec!["sub".into()]), head: HeadChange::Keep };
     restore(&repo, &id("one"), &id("safe"), &options).await.unwrap();
     assert_eq!(place.says(["status", "--porcelain"]).await, " M kept\nA  sub/more");
-    let options =
-        RestoreOptions { what: What::Paths(vec!["nowhere".into()]), head: HeadChange::Keep };
+    let options = RestoreOptions {
+        what: RestoreScope::Paths(vec!["nowhere".into()]),
+        head: HeadChange::Keep,
+    };
     let error = restore(&repo, &id("one"), &id("safe-2"), &options).await.unwrap_err();
     assert_eq!(error, CheckpointError::NoSuchPaths(vec!["nowhere".into()]));
 }
