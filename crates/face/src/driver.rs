@@ -153,11 +153,7 @@ impl Driver {
                     self.app.regain();
                 }
                 self.changed(&changed);
-                Step::Changed {
-                    raise: changed.raise,
-                    shoot: changed.shoot,
-                    resize: changed.resize,
-                }
+                Step::Changed { raise: changed.raise, shoot: changed.shoot, resize: changed.resize }
             }
             News::Lost(lost) => {
                 let stopping = lost.bye == Some(Bye::Stopping);

@@ -30,7 +30,8 @@ mod tests {
 
     #[test]
     fn names_are_spelled_in_both_ways() {
-        for (one, other) in [("thread_id", "threadId"), ("data_base64", "dataBase64"), ("id", "id")] {
+        for (one, other) in [("thread_id", "threadId"), ("data_base64", "dataBase64"), ("id", "id")]
+        {
             assert_eq!((camel(one).as_str(), snake(other).as_str()), (other, one));
         }
         assert_eq!(camel("_x"), "X");

@@ -85,7 +85,10 @@ fn an_interrupted_start_leaves_the_task_running_and_says_so() {
     assert_eq!(status.code(), Some(130));
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("the task keeps running") && said.contains("rookery roo cancel"), "{said}");
+    assert!(
+        said.contains("the task keeps running") && said.contains("rookery roo cancel"),
+        "{said}"
+    );
     let task = history(&daemon)[0]["id"].as_str().unwrap().to_owned();
     let thread = daemon.rookery(&["threads", "--json"]).stdout;
     assert!(thread.contains(&task), "{thread}");

@@ -71,7 +71,11 @@ impl Threads {
     ///
     /// # Errors
     /// If there is no such thread, or it cannot be read.
-    pub(crate) async fn user_texts_since(&self, id: ThreadId, at: Timestamp) -> Result<Vec<String>> {
+    pub(crate) async fn user_texts_since(
+        &self,
+        id: ThreadId,
+        at: Timestamp,
+    ) -> Result<Vec<String>> {
         let live = self.live(id).await?;
         let contents = live.read();
         let said = contents.items.iter().filter(|placed| placed.item.at >= at);

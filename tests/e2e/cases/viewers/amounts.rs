@@ -43,7 +43,7 @@ fn five_hundred_tabs() {
         for page in ["inbox", "workspace"] {
             link.call("rookery/view/go", json!({"page": page})).await;
         }
-        link.call("rookery/view/act", json!({"action": "next_tab"})).await;
+        link.call("rookery/view/act", json!({"action": "cycle_tab_next"})).await;
         link.call("rookery/view/palette", json!({"open": "commands"})).await;
         link.wait_frame(|frame| frame["scene"]["palette"]["frame"] == "commands").await;
         assert!(link.largest <= FRAME, "a frame of {} bytes", link.largest);

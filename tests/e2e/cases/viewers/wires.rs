@@ -1,7 +1,5 @@
 //! Viewers of a daemon in memory, whose connections are read only when a test says so.
 
-use std::time::Duration;
-
 use rookery_testkit::{MemoryDaemon, PATIENCE};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
@@ -106,7 +104,6 @@ pub(super) fn run(test: impl Future<Output = ()>) {
 }
 
 #[test]
-#[ignore = "the frame that asks is not seen to come yet"]
 fn the_window_that_is_the_desk_is_asked_to_resize() {
     let daemon = MemoryDaemon::in_test_mode();
     run(async {
@@ -124,13 +121,13 @@ fn the_window_that_is_the_desk_is_asked_to_resize() {
         let metrics = roost.roost("app.window_metrics", json!({})).await;
         assert_eq!(size(&metrics), json!([800.0, 600.0]));
         let large = json!({"width": 901, "height": 501});
-        roost.send(&json!({"id": "r", "op": "window.resize", "params": large})).await;
+        roost.send(&json!({"id": "77", "op": "window.resize", "params": large})).await;
         let asked = window.wait_frame(|frame| frame["resize"].is_object()).await;
         assert_eq!(asked["resize"], large);
         // What its desktop allows is what it says, and the reply comes behind that.
         window.call("rookery/view/resize", json!({"pixels": pixels(901, 501)})).await;
         let reply = roost.next().await;
-        assert_eq!((&reply["id"], &reply["ok"]), (&json!("r"), &json!(true)), "{reply}");
+        assert_eq!((&reply["id"], &reply["ok"]), (&json!("77"), &json!(true)), "{reply}");
         let metrics = roost.roost("app.window_metrics", json!({})).await;
         assert_eq!(size(&metrics), json!([901.0, 501.0]));
         // It is asked once.
@@ -157,7 +154,8 @@ fn frames_go_on_after_another_stream_has_filled_the_connection() {
         other.call("rookery/terminals/wait", wait).await;
         let renamed = json!({"terminal": t, "title": "another name"});
         other.call("rookery/terminals/rename", renamed).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let later = json!({"terminal": t, "text": "n700", "timeoutMs": 60_000});
+        other.call("rookery/terminals/wait", later).await;
         let named = |frame: &Value| frame["scene"]["strip"].to_string().contains("another name");
         link.wait_frame(named).await;
         other.call("rookery/terminals/kill", json!({"terminal": t})).await;

@@ -267,7 +267,12 @@ impl Layout {
             terminals: scene.stage.panes().iter().map(place).collect(),
             palette: scene.palette.as_ref().map(|open| PaletteLayout::of(open, panes.window)),
             inbox: scene.inbox.is_open.then(|| InboxLayout::of(&scene.inbox, panes.terminal)),
-            toasts: Layout::toasts_in(scene, scene.toast_corner, scene.toasts.len(), panes.terminal),
+            toasts: Layout::toasts_in(
+                scene,
+                scene.toast_corner,
+                scene.toasts.len(),
+                panes.terminal,
+            ),
         }
     }
 
@@ -284,9 +289,9 @@ impl Layout {
             let is_inside = toast.y >= room.y && toast.bottom() <= room.bottom();
             is_inside && !taken.iter().any(|place| toast.touches(place))
         };
-        Corner::ALL.into_iter().find(|corner| {
-            Layout::toasts_in(scene, *corner, count, room).iter().all(is_free)
-        })
+        Corner::ALL
+            .into_iter()
+            .find(|corner| Layout::toasts_in(scene, *corner, count, room).iter().all(is_free))
     }
 
     /// Where a terminal lies, if a pane shows it.
