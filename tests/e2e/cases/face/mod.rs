@@ -17,6 +17,7 @@ mod walk;
 mod watch;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use rookery_testkit::{Caller, Outer, PATIENCE, TestDaemon, TestPty, rookery_binary, wait_until};
 use serde_json::{Value, json};
@@ -86,7 +87,7 @@ impl Face {
                 return;
             }
             self.send(key.as_ref());
-            wait_until("the key changes something", PATIENCE, || self.pty.text() != before);
+            self.until("the key changes nothing", || self.pty.text() != before);
         }
         panic!("never there:\n{}", self.pty.text());
     }
@@ -114,12 +115,22 @@ impl Face {
     /// Presses a key until something happened: within the guard a card takes none.
     #[track_caller]
     pub(crate) fn press_until(&self, key: impl AsRef<[u8]>, done: impl Fn() -> bool) {
-        wait_until("the key is taken", PATIENCE, || {
+        self.until("the key is never taken", || {
             if !done() {
                 self.send(key.as_ref());
             }
             done()
         });
+    }
+
+    /// Waits for something; what the face shows instead is said where it does not come.
+    #[track_caller]
+    pub(crate) fn until(&self, what: &str, mut is_there: impl FnMut() -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !is_there() {
+            assert!(Instant::now() < end, "{what}:\n{}", self.pty.text());
+            std::thread::park_timeout(Duration::from_millis(4));
+        }
     }
 }
 
