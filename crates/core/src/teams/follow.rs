@@ -80,8 +80,8 @@ impl Teams {
                 NoticeBody::Item(turn, ItemChange::Delta(_, Delta::Text { text, .. })) => {
                     self.reported(&live, thread, *turn, text);
                 }
-                NoticeBody::Item(_, ItemChange::Completed(item)) => {
-                    self.completed(&live, thread, item);
+                NoticeBody::Item(turn, ItemChange::Completed(item)) => {
+                    self.completed(&live, (thread, *turn), item);
                 }
                 _ => {}
             }
@@ -100,6 +100,7 @@ impl Teams {
     pub(super) async fn turn_ended(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId) {
         let Some((end, _)) = self.end_of(thread, turn).await else { return };
         let status = end.status;
+        self.settle_letters(live, thread, turn).await;
         self.apply(live, |state| {
             mail::release(state, turn);
             state.end_turn(thread, turn, end, clock::wall())
@@ -198,15 +199,14 @@ impl Teams {
         self.announce([Change::Said { team: live.id, member, turn, text: text.to_owned() }]);
     }
 
-    fn completed(&self, live: &Arc<LiveTeam>, thread: ThreadId, item: &Item) {
+    fn completed(
+        &self,
+        live: &Arc<LiveTeam>,
+        (thread, turn): (ThreadId, TurnId),
+        item: &Item,
+    ) {
         match &item.body {
-            ItemBody::User { text, .. } => {
-                let member =
-                    live.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
-                if let Some(member) = member {
-                    self.taken_up(live, &member, text);
-                }
-            }
+            ItemBody::User { text, .. } => self.taken_up(live, (thread, turn), text),
             // Any tool may be the one that keeps the ledger; only a change is reported.
             ItemBody::Tool(_) => self.sync_tasks(live, thread),
             _ => {}

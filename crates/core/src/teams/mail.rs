@@ -276,12 +276,39 @@ impl Teams {
         });
     }
 
-    /// A turn of a member has taken something up.
-    pub(super) fn taken_up(&self, live: &Arc<LiveTeam>, to: &MemberId, said: &str) {
+    /// Whoever waits for the end of a turn may see it before the items of that turn are reported: what is in them was
+    /// taken up, and is not sent again.
+    pub(super) async fn settle_letters(
+        &self,
+        live: &Arc<LiveTeam>,
+        thread: ThreadId,
+        turn: TurnId,
+    ) {
+        let is_of_turn = |sent: &Sent| sent.is_sent && sent.letter.turn == turn;
+        if !live.look(|state| state.letters.iter().any(is_of_turn)) {
+            return;
+        }
+        for text in self.core.threads().user_texts_of(thread, turn).await.unwrap_or_default() {
+            self.taken_up(live, (thread, turn), &text);
+        }
+    }
+
+    /// A turn of a member has taken something up; noted once, however often it is reported.
+    pub(super) fn taken_up(
+        &self,
+        live: &Arc<LiveTeam>,
+        (thread, turn): (ThreadId, TurnId),
+        said: &str,
+    ) {
         let said = secrets::hidden(said);
         let is_delivered = live.change(|state| {
-            let is_this =
-                |sent: &Sent| sent.letter.to == *to && secrets::hidden(&sent.letter.text) == said;
+            let Some(to) = state.team.of_thread(thread).map(|member| member.id.clone()) else {
+                return false;
+            };
+            let is_this = |sent: &Sent| {
+                let is_here = !sent.is_sent || sent.letter.turn == turn;
+                is_here && sent.letter.to == to && secrets::hidden(&sent.letter.text) == said
+            };
             let Some(at) = state.letters.iter().position(is_this) else { return false };
             let sent = state.letters.remove(at);
             state.team.deliver(&sent.letter.ids, clock::wall())

@@ -5,6 +5,7 @@ use rookery_model::{ItemBody, Result, ThreadId, Timestamp, TurnId};
 use rookery_store::{Change, ValueKey};
 use serde_json::{Value, json};
 
+use super::live::Placed;
 use crate::rooms::Threads;
 use crate::world::Tx;
 
@@ -76,9 +77,25 @@ impl Threads {
         id: ThreadId,
         at: Timestamp,
     ) -> Result<Vec<String>> {
+        self.user_texts(id, |placed| placed.item.at >= at).await
+    }
+
+    /// What was said to a turn of a thread.
+    ///
+    /// # Errors
+    /// If there is no such thread, or it cannot be read.
+    pub(crate) async fn user_texts_of(&self, id: ThreadId, turn: TurnId) -> Result<Vec<String>> {
+        self.user_texts(id, |placed| placed.turn == turn).await
+    }
+
+    async fn user_texts(
+        &self,
+        id: ThreadId,
+        is_wanted: impl Fn(&Placed) -> bool,
+    ) -> Result<Vec<String>> {
         let live = self.live(id).await?;
         let contents = live.read();
-        let said = contents.items.iter().filter(|placed| placed.item.at >= at);
+        let said = contents.items.iter().filter(|placed| is_wanted(placed));
         let said = said.filter_map(|placed| match &placed.item.body {
             ItemBody::User { text, .. } => Some(text.clone()),
             _ => None,
