@@ -129,9 +129,8 @@ fn questions_are_answered_by_digit_and_by_text() {
     face.wait("3 something else…");
     face.wait("1-3 choose");
     face.send("2");
-    // The second question follows; its answer is written.
-    face.send("3");
-    face.wait("your own answer");
+    // The second question follows, and takes a digit once it is drawn; its answer is written.
+    face.press_until("3", || face.pty.text().contains("your own answer"));
     face.send("in the attic\r");
     roder.until_over(&turn);
     let stored = roder.stored(&thread).to_string();

@@ -306,12 +306,14 @@ fn supervise(daemon: &TestDaemon, client: &Caller, face: &Face, repo: &Path, tre
     face.send("\r");
     wait_page(client, "review");
     face.wait("+ two");
-    face.press_until("]", || face.pty.text().contains("+ other"));
+    face.send("]");
+    face.wait("+ other");
     face.decide_until("a", || status() == "approved" || face.pty.text().contains("a again"));
     face.decide_until("a", || status() == "approved");
 
     face.prefix("K");
     wait_page(client, "checkpoints");
+    wait_row(face, "For review");
     face.send("n");
     face.wait("its title");
     face.send("before the rest\r");
