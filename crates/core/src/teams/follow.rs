@@ -199,12 +199,7 @@ impl Teams {
         self.announce([Change::Said { team: live.id, member, turn, text: text.to_owned() }]);
     }
 
-    fn completed(
-        &self,
-        live: &Arc<LiveTeam>,
-        (thread, turn): (ThreadId, TurnId),
-        item: &Item,
-    ) {
+    fn completed(&self, live: &Arc<LiveTeam>, (thread, turn): (ThreadId, TurnId), item: &Item) {
         match &item.body {
             ItemBody::User { text, .. } => self.taken_up(live, (thread, turn), text),
             // Any tool may be the one that keeps the ledger; only a change is reported.
