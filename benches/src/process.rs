@@ -21,6 +21,14 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     for variable in ["TMUX", "TMUX_PANE", "ROOKERY_SOCKET", "ROOKERY_TERMINAL_ID", "ROOKERY_LOG"] {
         command.env_remove(variable);
     }
+    // What cargo says of this package: build scripts that look at it would run again, and make the program anew.
+    let of_this_package =
+        |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|it| name.starts_with(it));
+    for (name, _) in std::env::vars_os() {
+        if of_this_package(&name.to_string_lossy()) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
