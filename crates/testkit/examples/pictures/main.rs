@@ -8,7 +8,9 @@ mod svg;
 use std::fs;
 use std::path::PathBuf;
 
-use rookery_testkit::{Caller, Home, Outer, TestDaemon, TestPty, rookery_binary};
+use rookery_testkit::{
+    Caller, Home, Outer, PATIENCE, TestDaemon, TestPty, rookery_binary, wait_until,
+};
 use serde_json::{Value, json};
 
 /// Rows and columns of the pictures.
@@ -35,7 +37,7 @@ fn main() {
     stage.after_prefix("?");
     stage.wait("typing filters");
     stage.picture("tui-help.svg", "Help: every action with its keys, filtered while one types");
-    stage.keys("\x1b", 0.5);
+    stage.escape("typing filters");
     stage.after_prefix("q");
     stage.finish();
 }
@@ -148,7 +150,7 @@ fn thread(stage: &mut Stage) {
     stage
         .picture("tui-thread.svg", "A thread: what was said and done, and a message being written");
     stage.keys("\x15", 0.3);
-    stage.keys("\x1b", 0.8);
+    stage.escape("enter send");
 }
 
 /// The face on a stage: keys go in, pictures and the cast come out.
@@ -181,6 +183,12 @@ impl Stage {
         self.pty.send(keys.as_bytes());
         self.take();
         self.clock += pause;
+    }
+
+    /// Escape, until what it leaves is gone: a key right behind it would be one with Alt.
+    fn escape(&mut self, left: &str) {
+        self.keys("\x1b", 0.8);
+        wait_until("it is left", PATIENCE, || !self.pty.text().contains(left));
     }
 
     fn after_prefix(&mut self, key: &str) {
