@@ -24,7 +24,7 @@ pub(crate) fn follow(core: &Core) {
     let core = core.clone();
     tokio::spawn(async move {
         let mut changes = changes;
-        // What a daemon before this one told is told.
+        // What a daemon before this one sent is not sent again.
         let mut waiting = match core.remembered(KEPT).await {
             Ok(kept) => Waiting::read(&kept.unwrap_or_default()),
             Err(error) => {
@@ -49,7 +49,7 @@ pub(crate) fn follow(core: &Core) {
             waiting.note(&open, now, wall);
             let is_watched = core.seats().has_keyboard();
             let due = waiting.due(now, after, is_watched);
-            // Written down first: each is told once, also if the daemon ends meanwhile.
+            // Written down first: each is sent once, also if the daemon ends meanwhile.
             if !due.is_empty()
                 && let Err(error) = core.remember(KEPT, Some(waiting.write())).await
             {

@@ -65,7 +65,7 @@ fn the_sidebar_says_what_the_checkout_stands_on_how_many_wait_and_what_is_in_no_
     assert!(head.y > place.projects.last().unwrap().row.y);
     assert_eq!(shown.hit(middle(rows[0])), Hit::Agent(scene.sidebar.projects.len(), 0));
     assert!(said(&shown).contains("elsewhere1dPlantheweek"), "{}", said(&shown));
-    // How a project fares is told by more than its stripe.
+    // How a project fares is shown by more than its stripe.
     let row = place.projects[0].row;
     let sign = Rect::new(row.right() - 26.0, row.y + 4.0, 14.0, row.height - 8.0);
     let with_sign = draw(&scene, 1).count(sign, Mood::Waiting.color().unwrap());

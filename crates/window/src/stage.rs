@@ -320,7 +320,7 @@ impl Stage {
         }
     }
 
-    /// Asks the desktop for another size. What it comes to is told as every change of size is.
+    /// Asks the desktop for another size. The size that it gets is reported as every change of size is.
     fn resize(&mut self, size: WindowSize) {
         let Some(shown) = &self.shown else { return };
         let size = LogicalSize::new(size.width.max(LEAST.0), size.height.max(LEAST.1));

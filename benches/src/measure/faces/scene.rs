@@ -45,7 +45,7 @@ pub(super) fn run(bench: &Bench, report: &mut Report) -> anyhow::Result<()> {
         times.begin();
         for number in 0..bench.count(100, 10) / bench.rounds.min(10) {
             let mood = if number % 2 == 0 { "waiting" } else { "working" };
-            // A viewer that is quiet is told at once; one that was just told waits for its next frame.
+            // A quiet viewer gets it at once; one that just got a frame waits for its next.
             pause(QUIET)?;
             let before = viewer.bytes;
             let start = Instant::now();

@@ -278,7 +278,7 @@ fn attack_params_of_any_kind_are_answered_and_change_nothing_else() {
         assert_eq!(reply["error"]["code"], code, "{method} {params}: {reply}");
         check("what an error says", &reply["error"]["message"]);
     }
-    // Refused input without an id is told by a frame, and the link goes on.
+    // Refused input without an id is reported in a frame, and the link goes on.
     link.frames.clear();
     link.tell("rookery/view/key", json!({"n": 7, "t": most, "k": "a"}));
     let told = link.wait_frame(|frame| frame["notices"].is_array());

@@ -66,7 +66,7 @@ fn a_request_that_was_told_of_is_not_told_of_again_by_the_next_daemon() {
     eventually("the command has run", PATIENCE, || told(daemon.home()).pop());
     daemon.kill9();
     daemon.restart();
-    // It waits still, and another is told of.
+    // It waits still, and another is announced.
     let mut peer = Peer::to(&daemon);
     ask(&mut peer, daemon.home().path(), "second");
     eventually("it has run again", PATIENCE, || (told(daemon.home()).len() >= 2).then_some(()));

@@ -1,4 +1,4 @@
-//! What programs are told of the mouse.
+//! What programs get of the mouse.
 
 use rookery_term::mouse::MouseMods;
 use rookery_view::link::Rights;
@@ -20,7 +20,7 @@ fn program() -> (Fixed, App) {
     (fixed, app)
 }
 
-/// What the program is told: kind, button, row and column.
+/// What the program gets: kind, button, row and column.
 fn told(
     (fixed, app): &mut (Fixed, App),
     kind: MouseKind,
