@@ -64,6 +64,8 @@ pub(crate) struct State {
     is_scene_due: bool,
     /// Since when the kernel has input of which the viewer does not know that.
     input_since: Option<Instant>,
+    /// The terminal that was typed into last, until a frame has had something of it.
+    typed: Option<TerminalId>,
     /// Whether the viewer waits to be informed of its input, whatever comes of it.
     is_input_asked: bool,
     /// Numbers that wait for the programs of terminals.
@@ -242,6 +244,7 @@ impl Session {
         if number == 0 {
             return;
         }
+        self.look(|state| state.typed = Some(handle.id()));
         let Some(pending) = handle.pending_input(since) else { return self.accept(number) };
         let id = handle.id();
         let is_first = self.look(|state| {

@@ -1,6 +1,7 @@
 //! The task that sends a viewer its frames. It sleeps until something that the viewer shows has changed,
 //! reads the newest state, and sends what is new of it, never faster than the viewer paints.
 
+mod pace;
 mod terminals;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use rookery_wire::{ConnectionHandle, rpc};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
+use self::pace::Pace;
 use super::branches::{BRANCHES, CHANGES};
 use super::notices::Notices;
 use super::threads::OpenThread;
@@ -26,11 +28,6 @@ use super::{Entered, Opened, Session, State, cards, scene};
 const WORD: Duration = Duration::from_secs(1);
 /// How long input may take to be given to a program before a frame goes without it.
 const GIVING: Duration = Duration::from_millis(1);
-/// How long a redraw may take to be whole before it is sent.
-const REDRAW: Duration = Duration::from_millis(2);
-/// A change of more rows than this is taken to be a redraw.
-const FEW_ROWS: usize = 3;
-
 /// What all viewers show besides terminals.
 const SHOWS: &[Shows] = &[
     Shows::Checkpoints,
@@ -52,6 +49,7 @@ pub(crate) fn start(
     entered: Entered,
 ) {
     let mut runner = Runner {
+        pace: Pace::new(opened.fps),
         viewer: opened.viewer,
         changes: core.log().changes(SHOWS),
         clips: core.seats().clips(),
@@ -66,7 +64,6 @@ pub(crate) fn start(
         page: None,
         marks: HashMap::new(),
         found: HashMap::new(),
-        last_sent: None,
         notices: Notices::new(core),
         cards: Vec::new(),
         clips_due: Vec::new(),
@@ -136,7 +133,7 @@ struct Runner {
     marks: HashMap<TerminalId, Mark>,
     /// What searches have found that go on.
     found: HashMap<TerminalId, Found>,
-    last_sent: Option<Instant>,
+    pace: Pace,
     notices: Notices,
     cards: Vec<link::CardNews>,
     /// The newest text for each clipboard.
@@ -219,17 +216,13 @@ impl Runner {
         let Some(since) = self.session.look(|state| state.input_since) else {
             return self.wait().await;
         };
-        match timeout_at(since + self.period(), self.wait()).await {
+        match timeout_at(since + self.pace.period(), self.wait()).await {
             Ok(waited) => waited,
             Err(_) => {
                 self.is_due = true;
                 Ok(())
             }
         }
-    }
-
-    fn period(&self) -> Duration {
-        Duration::from_secs(1) / u32::from(self.opened.fps.max(1))
     }
 
     /// Sleeps until there is something new.
@@ -314,18 +307,6 @@ impl Runner {
         self.is_scene_due |= is_scene_due;
     }
 
-    /// Not faster than the viewer asked for, and a redraw not in two.
-    async fn wait_for_pace(&mut self) {
-        let next = self.last_sent.map(|last| last + self.period());
-        if let Some(next) = next.filter(|next| Instant::now() < *next) {
-            return sleep_until(next).await;
-        }
-        // What is around terminals changes in several steps as well: a mood, the request behind it, its notice.
-        if self.last_sent.is_some() && (self.is_scene_due || self.touched() > FEW_ROWS) {
-            sleep_until(Instant::now() + REDRAW).await;
-        }
-    }
-
     /// The newest state of all that changed, if anything did.
     fn frame(&mut self) -> Option<Frame> {
         let mut rest = Frame::default();
@@ -335,7 +316,7 @@ impl Runner {
             (state.input.accepted(), state.input_since.take(), is_asked)
         });
         let is_input_due =
-            is_asked || since.is_some_and(|since| since + self.period() <= Instant::now());
+            is_asked || since.is_some_and(|since| since + self.pace.period() <= Instant::now());
         let (resync, refusals) = self.session.look(|state| {
             let resync = std::mem::take(&mut state.resync);
             state.differ.resync(&resync);
@@ -425,7 +406,7 @@ impl Runner {
     /// Sends a frame. What else the connection carries may have filled it: that is waited for as a viewer is that
     /// does not paint. An error says with which word this ends, if with any.
     async fn send(&mut self, frame: &Frame, patience: Duration) -> Result<(), Option<Bye>> {
-        self.last_sent = Some(Instant::now());
+        self.pace.sent(Instant::now());
         let body = rpc::notification(link::FRAME, frame).map_err(|error| {
             tracing::error!(%error, "a frame cannot be written as JSON");
             None

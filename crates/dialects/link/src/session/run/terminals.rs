@@ -32,14 +32,17 @@ fn ended(status: ExitStatus) -> Ended {
 impl Runner {
     /// Rows that changed since the last frame.
     pub(super) fn touched(&self) -> usize {
-        let count = |shown: &Shown| {
-            shown.handle.look(|looked| {
-                let (mark, mut count) = (self.marks.get(&shown.handle.id()).copied(), 0);
-                looked.screen.rows_since(mark, range(&looked), &mut |_| count += 1);
-                count
-            })
-        };
-        self.terminals().iter().map(count).sum()
+        let shown = self.shown().into_iter().filter_map(|id| self.core.terminals().get(id).ok());
+        shown.map(|handle| self.touched_in(&handle.seen_by(self.viewer))).sum()
+    }
+
+    /// Rows of one terminal that changed since the last frame.
+    pub(super) fn touched_in(&self, handle: &TerminalHandle) -> usize {
+        handle.look(|looked| {
+            let (mark, mut count) = (self.marks.get(&handle.id()).copied(), 0);
+            looked.screen.rows_since(mark, range(&looked), &mut |_| count += 1);
+            count
+        })
     }
 
     fn terminals(&self) -> Vec<Shown> {
@@ -66,8 +69,10 @@ impl Runner {
         self.session.look(|state| state.differ.retain(&ids));
         self.marks.retain(|id, _| ids.contains(&id.get()));
         for Shown { handle, owner, ended } in shown {
+            let has_changed = self.touched_in(&handle) > 0;
             let found = self.found.remove(&handle.id());
             let mark = self.session.look(|state| {
+                state.typed.take_if(|typed| has_changed && *typed == handle.id());
                 handle.look(|looked| {
                     let screen = looked.screen;
                     let masked = match self.opened.redacts {
