@@ -31,7 +31,7 @@ pub(crate) struct NewItem {
 impl Queue {
     /// Open items, the most urgent first and the newest of one urgency before others.
     pub fn list(&self) -> Vec<QueueItem> {
-        self.core.look().open_items()
+        self.core.look().open_items().into_iter().cloned().collect()
     }
 
     /// Resolves an item. False if there is no such item, or it was resolved before.
@@ -52,9 +52,9 @@ impl Queue {
 
 impl World {
     /// Open items, in the order in which they are looked at.
-    pub(crate) fn open_items(&self) -> Vec<QueueItem> {
-        let mut open: Vec<QueueItem> = self.queue.open(clock::wall()).cloned().collect();
-        open.sort_by_key(|item| (item.category, Reverse((item.created_at, item.order))));
+    pub(crate) fn open_items(&self) -> Vec<&QueueItem> {
+        let mut open: Vec<&QueueItem> = self.queue.open(clock::wall()).collect();
+        open.sort_by_cached_key(|item| (item.category, Reverse((item.created_at, item.order))));
         open
     }
 }

@@ -51,10 +51,12 @@ impl Requests {
         self.core.look().requests.values().cloned().collect()
     }
 
-    /// The same, and what asks for attention, both as of one moment: every item about a request that waits finds it.
-    pub fn with_queue(&self) -> (Vec<Request>, Vec<QueueItem>) {
+    /// Reads the same, and what asks for attention, both as of one moment: every item about a request that waits
+    /// finds it. Nothing is copied, since there may be thousands of items.
+    pub fn with_queue<T>(&self, read: impl FnOnce(&[&Request], &[&QueueItem]) -> T) -> T {
         let world = self.core.look();
-        (world.requests.values().cloned().collect(), world.open_items())
+        let requests: Vec<&Request> = world.requests.values().collect();
+        read(&requests, &world.open_items())
     }
 
     /// A request that waits for an answer.

@@ -219,12 +219,13 @@ async fn an_item_and_its_request_are_seen_together() {
         let mut joined = 0;
         loop {
             let is_last = *is_over.borrow();
-            let (requests, items) = core.requests().with_queue();
-            for item in items {
-                let Some(Related::Request(id)) = item.related else { continue };
-                assert!(requests.iter().any(|request| request.id == id), "{item:?}");
-                joined += 1;
-            }
+            core.requests().with_queue(|requests, items| {
+                for item in items {
+                    let Some(Related::Request(id)) = item.related else { continue };
+                    assert!(requests.iter().any(|request| request.id == id), "{item:?}");
+                    joined += 1;
+                }
+            });
             if is_last {
                 return joined;
             }

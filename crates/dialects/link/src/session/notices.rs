@@ -1,7 +1,7 @@
 //! Notices for those who do not look: one for each thing that asks for attention, taken back when it is
 //! dealt with anywhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use rookery_core::{Core, Page, SessionHome, Viewer};
@@ -35,18 +35,30 @@ impl Notices {
     /// What is new, and what is settled.
     pub(super) fn news(&mut self, core: &Core, id: ViewerId) -> Vec<Notice> {
         let Ok(viewer) = core.seats().viewer(id) else { return Vec::new() };
-        let (requests, items) = core.requests().with_queue();
-        let open: BTreeSet<u64> = items.iter().map(|item| item.order).collect();
-        let gone: Vec<u64> = self.told.difference(&open).copied().collect();
-        self.told.retain(|order| open.contains(order));
-        self.known.retain(|order| open.contains(order));
+        core.requests().with_queue(|requests, items| self.news_of(core, &viewer, requests, items))
+    }
+
+    fn news_of(
+        &mut self,
+        core: &Core,
+        viewer: &Viewer,
+        requests: &[&Request],
+        items: &[&QueueItem],
+    ) -> Vec<Notice> {
+        // Only those were ever told: there may be thousands that are older.
+        let newer = items.iter().filter(|item| item.order > self.since);
+        let newer: BTreeMap<u64, &QueueItem> = newer.map(|item| (item.order, *item)).collect();
+        let is_gone = |order: &&u64| !newer.contains_key(order);
+        let gone: Vec<u64> = self.told.iter().filter(is_gone).copied().collect();
+        self.told.retain(|order| newer.contains_key(order));
+        self.known.retain(|order| newer.contains_key(order));
         let mut news: Vec<Notice> = gone.into_iter().map(|gone| Notice::Gone { gone }).collect();
-        for item in items.iter().filter(|item| item.order > self.since) {
+        for item in items.iter().filter(|item| newer.contains_key(&item.order)) {
             let is_told = waits(item.category) || item.category == Category::Completed;
-            if is_told && self.known.insert(item.order) && !is_looking(core, &viewer, item) {
+            if is_told && self.known.insert(item.order) && !is_looking(core, viewer, item) {
                 self.told.insert(item.order);
                 let asks = requests.iter().find(|it| item.related == Some(Related::Request(it.id)));
-                let said = NewNotice { body: body(item, asks), ..notice(core, item) };
+                let said = NewNotice { body: body(item, asks.copied()), ..notice(core, item) };
                 news.push(Notice::New(said));
             }
         }

@@ -30,11 +30,16 @@ const LOUDEST: [Mood; 4] = [Mood::Failed, Mood::Waiting, Mood::Working, Mood::Do
 /// Every part, or what a hidden viewer gets of them.
 pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene {
     let Ok(viewer) = core.seats().viewer(id) else { return link::Scene::default() };
-    let made = Made::new(core, session, &viewer);
+    core.requests().with_queue(|requests, items| {
+        make_of(core, &viewer, &Made::new(core, session, &viewer, requests, items))
+    })
+}
+
+fn make_of(core: &Core, viewer: &Viewer, made: &Made<'_>) -> link::Scene {
     if !viewer.is_visible {
         return link::Scene { status: Some(made.status()), ..link::Scene::default() };
     }
-    let seats = core.seats().of(id);
+    let seats = core.seats().of(viewer.id);
     let around = seats.surroundings();
     let place = seats.place();
     link::Scene {
@@ -44,12 +49,12 @@ pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene 
         theme: Some(theme(core, &around.font)),
         sidebar: Some(made.sidebar(&around.sidebar)),
         strip: Some(made.strip(place.project, place.terminal, &around.strip)),
-        panes: Some(panes(core, &viewer, place.terminal)),
+        panes: Some(panes(core, viewer, place.terminal)),
         palette: Some(around.palette.as_ref().map(|open| made.palette(open))),
         inbox: Some(made.inbox()),
         dialog: Some(around.dialog.as_ref().map(dialog)),
         toasts: Some(around.toasts.iter().map(toast).collect()),
-        chosen: Some(super::chosen::chosen(core, session, viewer.face)),
+        chosen: Some(super::chosen::chosen(core, made.session, viewer.face)),
     }
 }
 
@@ -74,18 +79,24 @@ struct Made<'a> {
     threads: Vec<ThreadView>,
     ends: make::Ends,
     /// Requests that a person is waited for with.
-    requests: Vec<Request>,
+    requests: Vec<&'a Request>,
     /// What asks for attention, as of the same moment.
-    items: Vec<QueueItem>,
+    items: &'a [&'a QueueItem],
     /// Requests that wait, by where they do.
     waiting: HashMap<SessionHome, u32>,
 }
 
 impl<'a> Made<'a> {
-    fn new(core: &'a Core, session: &'a Session, viewer: &'a Viewer) -> Made<'a> {
+    fn new(
+        core: &'a Core,
+        session: &'a Session,
+        viewer: &'a Viewer,
+        requests: &[&'a Request],
+        items: &'a [&'a QueueItem],
+    ) -> Made<'a> {
         let query = ThreadQuery { limit: MOST_THREADS, ..ThreadQuery::default() };
-        let (mut requests, items) = core.requests().with_queue();
-        requests.retain(inbox::asks_person);
+        let asked = requests.iter().copied().filter(|request| inbox::asks_person(request));
+        let requests: Vec<&Request> = asked.collect();
         let mut waiting = HashMap::new();
         for request in &requests {
             let home = match request.thread() {
@@ -277,12 +288,12 @@ impl<'a> Made<'a> {
 
     fn inbox(&self) -> link::Inbox {
         let window = self.session.look(|state| state.inbox.clone());
-        let mut categories = BTreeMap::new();
-        for item in &self.items {
-            *categories.entry(inbox::category(item.category).to_owned()).or_insert(0) += 1;
+        let mut categories: BTreeMap<Category, u32> = BTreeMap::new();
+        for item in self.items {
+            *categories.entry(item.category).or_insert(0) += 1;
         }
         let is_wanted = |item: &&QueueItem| window.all || waits(item.category);
-        let wanted: Vec<&QueueItem> = self.items.iter().filter(is_wanted).collect();
+        let wanted: Vec<&QueueItem> = self.items.iter().copied().filter(is_wanted).collect();
         let (first, count) = (window.from as usize, window.count.min(bound::INBOX_ROWS) as usize);
         let (total, rows) = if window.query.is_empty() {
             let rows = wanted.iter().skip(first).take(count);
@@ -301,7 +312,10 @@ impl<'a> Made<'a> {
         };
         link::Inbox {
             total: u32::try_from(total).unwrap_or(u32::MAX),
-            categories,
+            categories: categories
+                .into_iter()
+                .map(|(category, count)| (inbox::category(category).to_owned(), count))
+                .collect(),
             from: window.from,
             rows,
         }
@@ -309,7 +323,9 @@ impl<'a> Made<'a> {
 
     fn inbox_row(&self, item: &QueueItem) -> link::InboxRow {
         let request = match item.related {
-            Some(Related::Request(id)) => self.requests.iter().find(|request| request.id == id),
+            Some(Related::Request(id)) => {
+                self.requests.iter().copied().find(|request| request.id == id)
+            }
             _ => None,
         };
         let row = inbox::Item { item, request }.row(&title_of(self.core, item.session));
