@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rookery_model::{Activity, Event, ExitStatus, OnExit, TerminalId, TerminalState, Timestamp};
 use rookery_term::ScreenEvent;
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -54,7 +54,7 @@ enum ReadProgress {
 
 /// Runs until the terminal is let go.
 pub(super) async fn run(core: Core, live: Arc<Live>, raw_log: Option<mpsc::Sender<Bytes>>) {
-    let pty = match watch_pty(&live) {
+    let pty = match watch(Pty(Arc::clone(&live.pty)), Interest::READABLE) {
         Ok(pty) => pty,
         Err(error) => {
             tracing::error!(%error, terminal = %live.id, "cannot watch a terminal");
@@ -65,16 +65,27 @@ pub(super) async fn run(core: Core, live: Arc<Live>, raw_log: Option<mpsc::Sende
     task.run(&pty).await;
 }
 
+/// The PTY while input waits for the child. It is watched for room only then, by a descriptor of its own: else the
+/// terminal's task would be woken once more by everything that is typed.
+fn watch_room(live: &Live) -> std::io::Result<AsyncFd<Pty>> {
+    watch(Pty(Arc::new(live.pty.try_clone()?)), Interest::WRITABLE)
+}
+
 #[expect(
     unsafe_code,
     reason = "registering a descriptor with the reactor is a promise about its lifetime"
 )]
-fn watch_pty(live: &Live) -> std::io::Result<AsyncFd<Pty>> {
-    let interest = Interest::READABLE | Interest::WRITABLE;
+fn watch(pty: Pty, interest: Interest) -> std::io::Result<AsyncFd<Pty>> {
     // SAFETY: `Pty` owns a share of the descriptor, so it stays open for as long as it is registered,
     // and `as_raw_fd` always gives that same descriptor.
-    unsafe { AsyncFd::register_with_interest(Pty(Arc::clone(&live.pty)), interest) }
-        .map_err(std::io::Error::from)
+    unsafe { AsyncFd::register_with_interest(pty, interest) }.map_err(std::io::Error::from)
+}
+
+async fn writable(room: Option<&AsyncFd<Pty>>) -> std::io::Result<AsyncFdReadyGuard<'_, Pty>> {
+    match room {
+        Some(room) => room.writable().await,
+        None => std::future::pending().await,
+    }
 }
 
 struct Task {
@@ -89,6 +100,7 @@ struct Task {
 
 impl Task {
     async fn run(&mut self, pty: &AsyncFd<Pty>) {
+        let mut room = None;
         loop {
             loop {
                 match self.live.next_note() {
@@ -99,6 +111,7 @@ impl Task {
                 }
             }
             let deadline = self.deadline();
+            self.watch_input(&mut room);
             tokio::select! {
                 biased;
                 () = self.live.woken() => {}
@@ -110,7 +123,7 @@ impl Task {
                         ReadProgress::Ended => self.ended(),
                     }
                 }
-                ready = pty.writable(), if self.live.input.is_pending() => {
+                ready = writable(room.as_ref()), if room.is_some() => {
                     let Ok(mut ready) = ready else { return };
                     if !self.live.input.flush() {
                         ready.clear_ready();
@@ -118,6 +131,22 @@ impl Task {
                 }
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     self.on_time().await;
+                }
+            }
+        }
+    }
+
+    /// Watches for room while something that was typed waits for it.
+    fn watch_input(&self, room: &mut Option<AsyncFd<Pty>>) {
+        if !self.live.input.is_pending() {
+            *room = None;
+        } else if room.is_none() {
+            match watch_room(&self.live) {
+                Ok(watched) => *room = Some(watched),
+                // Whoever waits for it hears that it was dropped, instead of waiting forever.
+                Err(error) => {
+                    tracing::warn!(%error, terminal = %self.live.id, "input cannot wait for a program");
+                    self.live.input.discard();
                 }
             }
         }
