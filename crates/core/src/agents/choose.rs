@@ -1,5 +1,6 @@
 //! Which model answers.
 
+use futures_util::future::BoxFuture;
 use rookery_agent::providers::{KeyError, Loan};
 use rookery_model::{Choice, Error, Prices, Result};
 
@@ -119,7 +120,16 @@ impl Agents {
     ///
     /// # Errors
     /// If there is no such provider or effort.
-    pub async fn fit_choice(
+    pub fn fit_choice<'a>(
+        &'a self,
+        choice: Choice,
+        usual: &'a Choice,
+        keys: &'a [Loan],
+    ) -> BoxFuture<'a, Result<FittedChoice>> {
+        Box::pin(self.fit_choice_inner(choice, usual, keys))
+    }
+
+    async fn fit_choice_inner(
         &self,
         choice: Choice,
         usual: &Choice,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::Message;
 use rookery_model::{
@@ -87,7 +88,11 @@ impl Children {
     }
 
     /// The same with an id that was drawn before.
-    pub(crate) async fn start_as(&self, id: ThreadId, new: NewChild) -> Result<Child> {
+    pub(crate) fn start_as(&self, id: ThreadId, new: NewChild) -> BoxFuture<'_, Result<Child>> {
+        Box::pin(self.start_as_inner(id, new))
+    }
+
+    async fn start_as_inner(&self, id: ThreadId, new: NewChild) -> Result<Child> {
         if self.core.inner.agents.is_draining() {
             return Err(Error::failed("the server is shutting down and takes no new agents"));
         }

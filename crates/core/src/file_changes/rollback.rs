@@ -1,5 +1,6 @@
 //! Takes a hunk back, once, and says what came of it.
 
+use futures_util::future::BoxFuture;
 use rookery_agent::tools::{self, RollbackError};
 use rookery_changes::{Reverted, expected};
 use rookery_model::{ChangeRecord, Error, ErrorKind, Hunk, Result, Rollback, ThreadId, Undone};
@@ -78,7 +79,15 @@ impl FileChanges {
     }
 
     /// Takes it back; why it was not.
-    async fn rolled_back(&self, live: &LiveThread, hunk: &Hunk) -> Result<Option<String>> {
+    fn rolled_back<'a>(
+        &'a self,
+        live: &'a LiveThread,
+        hunk: &'a Hunk,
+    ) -> BoxFuture<'a, Result<Option<String>>> {
+        Box::pin(self.rolled_back_inner(live, hunk))
+    }
+
+    async fn rolled_back_inner(&self, live: &LiveThread, hunk: &Hunk) -> Result<Option<String>> {
         let key = (hunk.thread, hunk.id.clone());
         if !self.core.inner.file_changes.rolling_back.lock().insert(key.clone()) {
             return Ok(Some(UNDER_WAY.to_owned()));

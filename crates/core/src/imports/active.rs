@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::commands::{Command, ForeignCommand, Listing, Source};
 use rookery_agent::definitions::{self, AgentDefinition};
 use rookery_imports::{
@@ -206,7 +207,11 @@ impl Imports {
         }
     }
 
-    async fn evaluated(&self, root: &Path) -> Result<Active> {
+    fn evaluated<'a>(&'a self, root: &'a Path) -> BoxFuture<'a, Result<Active>> {
+        Box::pin(self.evaluated_inner(root))
+    }
+
+    async fn evaluated_inner(&self, root: &Path) -> Result<Active> {
         let given = root.to_owned();
         let real = blocking(move || given.canonicalize().unwrap_or(given)).await?;
         let Some((workspace, decisions)) = self.decided_around(real.clone()).await? else {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use rookery_marketplace::{
     Entry, Glance, InstallState, Installed, MarketplaceError, Placed, PluginRow, Preview, Staged,
     Staging, State, search, siblings,
@@ -122,7 +123,15 @@ impl Marketplaces {
         self.install_entries(&registry, variants.into_iter().cloned().collect()).await
     }
 
-    async fn install_entries(
+    fn install_entries<'a>(
+        &'a self,
+        registry: &'a Registry,
+        wanted: Vec<Entry>,
+    ) -> BoxFuture<'a, Result<Vec<Installed>>> {
+        Box::pin(self.install_entries_inner(registry, wanted))
+    }
+
+    async fn install_entries_inner(
         &self,
         registry: &Registry,
         wanted: Vec<Entry>,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::services::{self, ImageInput, ImageRequest, MadeImages};
 use rookery_media::{Artifact, Generation, Kind, Preview, fake_image, sniff};
 use rookery_model::{Error, Result, ThreadId};
@@ -134,7 +135,11 @@ impl Media {
     ///
     /// # Errors
     /// If a part of the request is wrong, the provider makes none, or they cannot be kept.
-    pub async fn make(&self, new: NewImage) -> Result<MadeArtifacts> {
+    pub fn make(&self, new: NewImage) -> BoxFuture<'_, Result<MadeArtifacts>> {
+        Box::pin(self.make_inner(new))
+    }
+
+    async fn make_inner(&self, new: NewImage) -> Result<MadeArtifacts> {
         let provider = self.chosen_provider(new.provider.as_deref())?;
         let (count, edits) = checked(&new)?;
         if let Some(thread) = new.thread {

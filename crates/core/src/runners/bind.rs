@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
 use rookery_host::git::worktree;
 use rookery_model::{Error, Result, RunnerBinding, ThreadId};
 use rookery_runners::{Location, SessionInfo, sweep_artifacts};
@@ -179,7 +180,11 @@ impl Runners {
     }
 
     /// Takes back a destination that was made for a thread that did not come about.
-    pub(crate) async fn abandon(&self, id: &str) {
+    pub(crate) fn abandon<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(self.abandon_inner(id))
+    }
+
+    async fn abandon_inner(&self, id: &str) {
         self.undo(id, true).await;
     }
 

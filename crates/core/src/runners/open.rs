@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use rookery_host::git::worktree::{Created, NewWorktree};
 use rookery_host::http;
@@ -25,7 +26,15 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
 impl Runners {
     /// The session of a destination, opened if it is not and may be.
-    pub(super) async fn open(&self, id: &str, by: Opener) -> Result<Arc<dyn Session>> {
+    pub(super) fn open<'a>(
+        &'a self,
+        id: &'a str,
+        by: Opener,
+    ) -> BoxFuture<'a, Result<Arc<dyn Session>>> {
+        Box::pin(self.open_inner(id, by))
+    }
+
+    async fn open_inner(&self, id: &str, by: Opener) -> Result<Arc<dyn Session>> {
         self.permit(id, by).await?;
         let gate = {
             let table = self.table();

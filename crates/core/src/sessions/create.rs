@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rookery_host::git::worktree::{self, NewWorktree, RemoveRequest, WorktreeError};
 use rookery_host::git::{GitError, Repository};
 use rookery_host::{FoundTool, KnownAgent, find_agent_tools};
@@ -166,7 +167,14 @@ impl Sessions {
         made
     }
 
-    async fn carry_out(&self, accepted: &mut AcceptedSession) -> Result<Terminal> {
+    fn carry_out<'a>(
+        &'a self,
+        accepted: &'a mut AcceptedSession,
+    ) -> BoxFuture<'a, Result<Terminal>> {
+        Box::pin(self.carry_out_inner(accepted))
+    }
+
+    async fn carry_out_inner(&self, accepted: &mut AcceptedSession) -> Result<Terminal> {
         let new = NewSession::from_accepted(accepted);
         let place = self.find_place(&new, accepted).await?;
         let terminal = match self.open(accepted, &new, &place).await {

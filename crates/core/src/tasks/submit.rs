@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::providers::Loan;
 use rookery_model::{
     Error, Lifetime, Lost, Mode, Origin, Result, Retry, Task, TaskId, TaskRunner, TaskSpec,
@@ -157,7 +158,11 @@ impl Tasks {
     ///
     /// # Errors
     /// `Invalid` if something is wrong with it, `Busy` if too many wait, `Closed` if the daemon stops.
-    pub async fn submit(&self, new: NewTask) -> Result<Submitted> {
+    pub fn submit(&self, new: NewTask) -> BoxFuture<'_, Result<Submitted>> {
+        Box::pin(self.submit_inner(new))
+    }
+
+    async fn submit_inner(&self, new: NewTask) -> Result<Submitted> {
         let executor = executors::find(&new.executor).ok_or_else(|| {
             let known: Vec<&str> = executors::all().iter().map(|one| one.id).collect();
             let (name, known) = (&new.executor, known.join(", "));

@@ -1,5 +1,6 @@
 //! Closing terminals: gone from the world at once, ended in their own time.
 
+use futures_util::future::BoxFuture;
 use rookery_host::{Leftover, Root};
 use rookery_keeper::protocol::{Entry, Request};
 use rookery_model::{ErrorKind, Result, TerminalId};
@@ -26,7 +27,19 @@ impl Terminals {
 
     /// Ends a terminal and forgets it, even if that cannot be saved at present: the world has let go
     /// of it, so its child must not live on.
-    async fn close_anyway(&self, id: TerminalId, strays: StrayAction) -> Result<Vec<Leftover>> {
+    fn close_anyway(
+        &self,
+        id: TerminalId,
+        strays: StrayAction,
+    ) -> BoxFuture<'_, Result<Vec<Leftover>>> {
+        Box::pin(self.close_anyway_inner(id, strays))
+    }
+
+    async fn close_anyway_inner(
+        &self,
+        id: TerminalId,
+        strays: StrayAction,
+    ) -> Result<Vec<Leftover>> {
         let strays = self.strays_of(id, strays);
         let forgotten = self.forget(id).await;
         // Also one that is not in the world: its opening failed halfway, or another closes it.

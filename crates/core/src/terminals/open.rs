@@ -5,6 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply};
 use rookery_keeper::ring::Ring;
@@ -43,7 +44,11 @@ const MAX_TRANSCRIPT: usize = 16 << 20;
 
 impl Terminals {
     /// Opens a terminal; when this returns, it is durable.
-    pub async fn open(&self, request: OpenTerminal) -> Result<Terminal> {
+    pub fn open(&self, request: OpenTerminal) -> BoxFuture<'_, Result<Terminal>> {
+        Box::pin(self.open_inner(request))
+    }
+
+    async fn open_inner(&self, request: OpenTerminal) -> Result<Terminal> {
         self.core.sessions().ensure_saving()?;
         let cwd = self.usable_cwd(&request).await?;
         let mut plan = self.plan(request, cwd)?;
@@ -165,7 +170,11 @@ impl Terminals {
         self.core.adjust(|world| world.unmint(id, new_project));
     }
 
-    async fn open_as(&self, id: TerminalId, plan: Plan) -> Result<Terminal> {
+    fn open_as(&self, id: TerminalId, plan: Plan) -> BoxFuture<'_, Result<Terminal>> {
+        Box::pin(self.open_as_inner(id, plan))
+    }
+
+    async fn open_as_inner(&self, id: TerminalId, plan: Plan) -> Result<Terminal> {
         let raw_log = match plan.raw_log.clone() {
             Some(log) => Some(blocking(move || OpenLog::create(&log)).await??),
             None => None,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::providers::Loan;
 use rookery_model::{
     Assignment, ChildOf, Choice, Error, Event, ExternalTool, Mode, Result, Thread, ThreadId, Usage,
@@ -59,7 +60,11 @@ impl Threads {
     ///
     /// # Errors
     /// If a part of the request is wrong; nothing has happened then.
-    pub async fn start(&self, new: NewThread) -> Result<ThreadView> {
+    pub fn start(&self, new: NewThread) -> BoxFuture<'_, Result<ThreadView>> {
+        Box::pin(self.start_inner(new))
+    }
+
+    async fn start_inner(&self, new: NewThread) -> Result<ThreadView> {
         if !new.cwd.is_absolute() {
             return Err(Error::invalid("cwd", "cwd must be absolute"));
         }
@@ -113,7 +118,19 @@ impl Threads {
 
     /// Puts a new thread into the world, at the runner that was chosen for it. If that fails, nothing is
     /// left of what was made there.
-    async fn add_bound(&self, mut thread: Thread, wanted: (RunnerUse, u64)) -> Result<ThreadView> {
+    fn add_bound(
+        &self,
+        thread: Thread,
+        wanted: (RunnerUse, u64),
+    ) -> BoxFuture<'_, Result<ThreadView>> {
+        Box::pin(self.add_bound_inner(thread, wanted))
+    }
+
+    async fn add_bound_inner(
+        &self,
+        mut thread: Thread,
+        wanted: (RunnerUse, u64),
+    ) -> Result<ThreadView> {
         let runners = self.core.runners();
         let Some(bound) = runners.bind(thread.id, wanted, &thread.cwd).await? else {
             return self.add(thread, LiveThread::new).await;

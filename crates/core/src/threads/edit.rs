@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::provider::{ModelRequest, ToolChoice};
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{Compaction, estimate_items, plan_compaction, window};
@@ -88,7 +89,11 @@ impl Threads {
     }
 
     /// Forgets a thread and all that was said in it. False if there is none.
-    pub async fn delete(&self, id: ThreadId) -> Result<bool> {
+    pub fn delete(&self, id: ThreadId) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(self.delete_inner(id))
+    }
+
+    async fn delete_inner(&self, id: ThreadId) -> Result<bool> {
         let Some(seen) = self.get(id) else { return Ok(false) };
         self.end_work(id).await?;
         if !seen.thread.archived {

@@ -1,5 +1,6 @@
 //! What a new turn is given beside what is said: words of hooks, memories that fit, and images that wait.
 
+use futures_util::future::BoxFuture;
 use rookery_agent::turn::Message;
 use rookery_imports::HookEvent;
 use rookery_model::{Error, ErrorKind, Result, Thread};
@@ -24,7 +25,15 @@ pub(super) struct Extras {
 
 impl Threads {
     /// What a new turn is given beside what is said: words of hooks, memories that fit, and images that wait.
-    pub(super) async fn extras(&self, thread: &Thread, message: &Message) -> Result<Extras> {
+    pub(super) fn extras<'a>(
+        &'a self,
+        thread: &'a Thread,
+        message: &'a Message,
+    ) -> BoxFuture<'a, Result<Extras>> {
+        Box::pin(self.extras_inner(thread, message))
+    }
+
+    async fn extras_inner(&self, thread: &Thread, message: &Message) -> Result<Extras> {
         let context = self.hooked_prompt(thread, &message.text).await?;
         let attached = self.attached(thread.id).await;
         Ok(Extras {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::commands::Expanded;
 use rookery_agent::providers::Loan;
 use rookery_agent::turn::{self, Effect, Input, Message, Setup, View};
@@ -105,7 +106,11 @@ impl Threads {
     ///
     /// # Errors
     /// If there is no such thread or provider, or the daemon is stopping; nothing has happened then.
-    pub async fn start_turn(&self, id: ThreadId, new: NewTurn) -> Result<StartedTurn> {
+    pub fn start_turn(&self, id: ThreadId, new: NewTurn) -> BoxFuture<'_, Result<StartedTurn>> {
+        Box::pin(self.start_turn_inner(id, new))
+    }
+
+    async fn start_turn_inner(&self, id: ThreadId, new: NewTurn) -> Result<StartedTurn> {
         if self.core.inner.agents.is_draining() {
             return Err(Error::failed("the server is shutting down and takes no new turns"));
         }

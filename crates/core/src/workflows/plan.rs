@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use futures_util::future::BoxFuture;
 use rookery_agent::providers::Loan;
 use rookery_model::{Error, Result, ThreadId, TurnId};
 use rookery_scripts::{Form, Limits, Script, built_in};
@@ -107,7 +108,11 @@ impl Workflows {
     }
 
     /// Finds and reads the script, and checks all of the request.
-    pub(super) async fn draft(&self, new: &NewRun, id: String) -> Result<Run> {
+    pub(super) fn draft<'a>(&'a self, new: &'a NewRun, id: String) -> BoxFuture<'a, Result<Run>> {
+        Box::pin(self.draft_inner(new, id))
+    }
+
+    async fn draft_inner(&self, new: &NewRun, id: String) -> Result<Run> {
         self.ensure_enabled()?;
         self.restored().await;
         check(new)?;

@@ -8,6 +8,7 @@
 //! A file that was written since is given to the filters of the user's own settings, such as those of
 //! LFS, away from the repository's settings (`own_filters`).
 
+use futures_util::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -18,7 +19,16 @@ use super::run::{Git, blocking, fields, path};
 use super::{GitError, Oid};
 
 /// Those of these files that have a filter and were not written since git last saw them.
-pub(super) async fn untouched(
+pub(super) fn untouched<'a>(
+    git: &'a Git,
+    top: &'a Path,
+    index: &'a Path,
+    names: &'a [&'a [u8]],
+) -> BoxFuture<'a, Result<HashSet<Vec<u8>>, GitError>> {
+    Box::pin(untouched_inner(git, top, index, names))
+}
+
+async fn untouched_inner(
     git: &Git,
     top: &Path,
     index: &Path,

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rookery_model::{Error, ErrorKind, LogStream, Result, TaskResult, Words as _};
 use serde_json::{Map, Value};
 
@@ -180,7 +181,11 @@ fn input_of(new: &NewTask, workspace: PathBuf) -> Result<TaskInput> {
     Ok(input)
 }
 
-async fn run(job: Job) -> Outcome {
+fn run(job: Job) -> BoxFuture<'static, Outcome> {
+    Box::pin(run_inner(job))
+}
+
+async fn run_inner(job: Job) -> Outcome {
     let task = &job.task;
     let new = NewTask {
         input: serde_json::from_str(&task.spec.input).unwrap_or(Value::Null),

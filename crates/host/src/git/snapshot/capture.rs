@@ -1,5 +1,6 @@
 //! Takes a checkpoint: looks at head, index and work tree, and makes trees of them.
 
+use futures_util::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
@@ -103,7 +104,15 @@ pub(super) async fn take(
     }
 }
 
-async fn attempt(
+fn attempt<'a>(
+    repo: &'a Repository,
+    scratch: &'a Scratch,
+    options: &'a CaptureOptions,
+) -> BoxFuture<'a, Result<Taken, GitError>> {
+    Box::pin(attempt_inner(repo, scratch, options))
+}
+
+async fn attempt_inner(
     repo: &Repository,
     scratch: &Scratch,
     options: &CaptureOptions,

@@ -1,6 +1,7 @@
 //! Makes worktrees: names that are free, a base, the checkout, and what belongs into it. What fails
 //! leaves nothing behind.
 
+use futures_util::future::BoxFuture;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -96,7 +97,15 @@ pub struct Planned {
 ///
 /// # Errors
 /// If there is no repository, or the place or the branch that was asked for is taken.
-pub async fn plan(
+pub fn plan<'a>(
+    directory: &'a Path,
+    request: &'a NewWorktree,
+    token: &'a str,
+) -> BoxFuture<'a, Result<Planned, WorktreeError>> {
+    Box::pin(plan_inner(directory, request, token))
+}
+
+async fn plan_inner(
     directory: &Path,
     request: &NewWorktree,
     token: &str,

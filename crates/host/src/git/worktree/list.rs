@@ -1,5 +1,6 @@
 //! Which worktrees a repository has, and what state they are in.
 
+use futures_util::future::BoxFuture;
 use std::path::{Path, PathBuf};
 
 use super::halfway::patiently;
@@ -128,7 +129,14 @@ pub async fn inspect(place: &Path) -> Result<State, WorktreeError> {
 }
 
 /// Whether a work tree has changes, and if asked whether it has files that git does not know.
-pub(super) async fn is_dirty(repo: &Repository, with_untracked: bool) -> Result<bool, GitError> {
+pub(super) fn is_dirty(
+    repo: &Repository,
+    with_untracked: bool,
+) -> BoxFuture<'_, Result<bool, GitError>> {
+    Box::pin(is_dirty_inner(repo, with_untracked))
+}
+
+async fn is_dirty_inner(repo: &Repository, with_untracked: bool) -> Result<bool, GitError> {
     let untracked = if with_untracked { "normal" } else { "no" };
     let untracked = format!("--untracked-files={untracked}");
     // A status of a submodule would run with its own settings; they are looked at by themselves.

@@ -1,5 +1,6 @@
 //! Removes worktrees, unless that would lose work.
 
+use futures_util::future::BoxFuture;
 use std::path::PathBuf;
 
 use super::halfway::patiently;
@@ -32,7 +33,14 @@ pub struct RemoveRequest {
 ///
 /// # Errors
 /// If it is none of the repository's, or work would be lost.
-pub async fn remove(repo: &Repository, request: &RemoveRequest) -> Result<(), WorktreeError> {
+pub fn remove<'a>(
+    repo: &'a Repository,
+    request: &'a RemoveRequest,
+) -> BoxFuture<'a, Result<(), WorktreeError>> {
+    Box::pin(remove_inner(repo, request))
+}
+
+async fn remove_inner(repo: &Repository, request: &RemoveRequest) -> Result<(), WorktreeError> {
     let found = find_listed(repo, &request.path).await?.ok_or(WorktreeError::Foreign)?;
     check(repo, &found, request).await?;
     discard(repo, &found, request.delete_branch).await
