@@ -20,7 +20,7 @@ pub(crate) use timeline::MAX_LINES;
 /// An item to be filed.
 #[derive(Clone, Debug)]
 pub(crate) struct NewItem {
-    pub(crate) session: SessionId,
+    pub(crate) session: Option<SessionId>,
     pub(crate) related: Option<Related>,
     pub(crate) category: Category,
     pub(crate) title: String,
@@ -101,13 +101,13 @@ impl Tx<'_> {
         }
     }
 
-    /// Whether such an item of a session is open.
+    /// Whether such an item of a session, or of none, is open.
     pub(crate) fn has_open_item(
         &self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         is_wanted: impl Fn(&QueueItem) -> bool,
     ) -> bool {
-        self.world.queue.open_of(session).any(is_wanted)
+        self.world.queue.open_of(session.into()).any(is_wanted)
     }
 
     /// Resolves all open items about one thing.
@@ -116,13 +116,13 @@ impl Tx<'_> {
         self.resolve(open);
     }
 
-    /// Resolves such open items of a session.
+    /// Resolves such open items of a session, or of none.
     pub(crate) fn resolve_items(
         &mut self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         is_wanted: impl Fn(&QueueItem) -> bool,
     ) {
-        let open = self.world.queue.open_of(session);
+        let open = self.world.queue.open_of(session.into());
         let wanted: Vec<QueueItem> = open.filter(|item| is_wanted(item)).cloned().collect();
         self.resolve(wanted);
     }

@@ -154,7 +154,7 @@ impl Sessions {
             let text = "the daemon stopped while the agent was being started; \
                         look whether it runs, and start it if it does not";
             tx.file(NewItem {
-                session,
+                session: Some(session),
                 related: None,
                 category: Category::Blocked,
                 title: "Vibe Tool Launch Interrupted".to_owned(),
@@ -177,7 +177,7 @@ impl Sessions {
             Err(error) => error,
         };
         let title = format!("Worktree {} not created", tree.path.display());
-        self.core.checkpoints().file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
+        self.core.checkpoints().file_failure_of(None, &title, &error, Some(id)).await;
     }
 
     /// The agent that worked in it is over: it goes unless there is work in it.
@@ -198,7 +198,7 @@ impl Sessions {
             Err(error) => {
                 let title = format!("Worktree {shown} not given back");
                 let checkpoints = self.core.checkpoints();
-                checkpoints.file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
+                checkpoints.file_failure_of(None, &title, &error, Some(id)).await;
             }
         }
     }
@@ -206,7 +206,7 @@ impl Sessions {
     async fn report_kept(&self, text: String, accepted: u128) {
         let filed = self.core.transact_durably(|tx| {
             tx.file(NewItem {
-                session: SessionId::NONE,
+                session: None,
                 related: None,
                 category: Category::Informational,
                 title: "Work of an interrupted agent was kept".to_owned(),
@@ -234,7 +234,7 @@ impl Sessions {
                     "the daemon stopped while comments went to the agent; deliver again if they did not arrive",
                 );
                 let title = "Review not delivered";
-                let session = review.place.session_or_none();
+                let session = review.place.session();
                 self.core
                     .checkpoints()
                     .file_failure_of(session, title, &error, Some(id.get()))

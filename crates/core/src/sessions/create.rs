@@ -395,7 +395,7 @@ impl Sessions {
         self.core
             .transact_durably(|tx| {
                 tx.file(NewItem {
-                    session,
+                    session: Some(session),
                     related: None,
                     category: Category::Informational,
                     title: "Vibe Tool Started".to_owned(),

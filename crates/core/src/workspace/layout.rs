@@ -153,8 +153,8 @@ impl Workspace {
         {
             return Err(Error::busy(format!("there are {MAX_GROUPS} groups of panes already")));
         }
-        let mut tree = world.tree_of(beside.terminal);
-        tree.insert(beside.terminal.get(), beside.side, u64::MAX, beside.room).map_err(refused)
+        let tree = world.tree_of(beside.terminal);
+        tree.check_insert(beside.terminal.get(), beside.side, beside.room).map_err(refused)
     }
 
     /// Moves a border of a pane.

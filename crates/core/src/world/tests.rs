@@ -66,7 +66,7 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     },
     |tx, n| {
         tx.file(NewItem {
-            session: SessionId::new((n % 3).into()),
+            session: Some(SessionId::new((n % 3).into())),
             related: None,
             category: Category::ALL[usize::from(n) % Category::ALL.len()],
             title: n.to_string(),

@@ -224,7 +224,7 @@ async fn a_work_tree_that_went_meanwhile_is_reported() {
     let world = World::resume(home, vec![of_tree(&gone, checkpoint)]).await;
     until(&world, || has_item(&world, "Checkpoint failed")).await;
     let item = &world.core.queue().list()[0];
-    assert_eq!(item.session, SessionId::NONE);
+    assert_eq!(item.session, None);
     assert!(item.subtitle.as_deref().unwrap().contains("no longer a git work tree"), "{item:?}");
     assert!(world.core.checkpoints().get(checkpoint).is_err());
     assert_over(world).await;
