@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rookery_model::{Caller, Event, EventSeq, ProjectId, Result, Timestamp};
+use rookery_model::{Caller, Event, EventSeq, Result, Timestamp};
 use rookery_store::{Change, Loaded, Mask, Store, ValueKey};
 use rookery_term::Palette;
 use tokio::sync::watch;
@@ -135,15 +135,10 @@ impl Core {
         let seats = blocking(move || seats::Room::start(ui, plain, &raised));
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
-        let projects: Vec<ProjectId> = loaded.projects.iter().map(|project| project.id).collect();
         let (words, places, runners, paired) = blocking(move || {
             let word = |what: ValueKey| kept.kept(&what).ok().flatten();
-            let layout = |id: ProjectId| Some((id, word(ValueKey::Layout(id))?));
-            let words = StoredValues {
-                mode: word(ValueKey::Mode),
-                asking: word(ValueKey::AskingWord),
-                layouts: projects.into_iter().filter_map(layout).collect(),
-            };
+            let words =
+                StoredValues { mode: word(ValueKey::Mode), asking: word(ValueKey::AskingWord) };
             (words, Places::load(&kept, &cwd), word(ValueKey::Runners), word(ValueKey::Devices))
         })
         .await?;

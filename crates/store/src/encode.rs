@@ -27,6 +27,7 @@ mod request;
 mod runner;
 mod task;
 mod thread;
+mod waiting;
 mod word;
 
 use activity::ActivityJson;
@@ -39,6 +40,11 @@ use record::RecordJson;
 use request::RequestJson;
 use task::{LogJson, TaskJson};
 use thread::{ThreadJson, TurnJson};
+
+pub(crate) use waiting::{
+    queued_from_json, queued_to_json, steers_from_json, steers_to_json, texts_from_json,
+    texts_to_json,
+};
 
 /// Why stored text could not be turned back into a domain value.
 #[derive(Debug, Error)]

@@ -1,6 +1,6 @@
 //! The world as the store has it.
 
-use rookery_model::{ProjectId, ViewerId};
+use rookery_model::ViewerId;
 use rookery_store::Loaded;
 
 use super::{Active, Handled, Shared, Table, Tabs, World};
@@ -13,7 +13,6 @@ use crate::workspace::read_layout;
 pub(crate) struct StoredValues {
     pub(crate) mode: Option<String>,
     pub(crate) asking: Option<String>,
-    pub(crate) layouts: Vec<(ProjectId, String)>,
 }
 
 impl World {
@@ -33,7 +32,7 @@ impl World {
             terminal.activity.requests.iter().map(|request| (*request, terminal.id))
         });
         let shown_on = shown_on.collect();
-        let layouts = words.layouts.into_iter().map(|(id, text)| (id, read_layout(&text)));
+        let layouts = loaded.layouts.into_iter().map(|(id, text)| (id, read_layout(&text)));
         let mut world = World {
             projects: Shared::new(loaded.projects),
             terminals,
