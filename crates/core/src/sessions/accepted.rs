@@ -172,7 +172,9 @@ impl Sessions {
     /// No client was answered, so it is undone.
     async fn resume_worktree(&self, tree: PlannedTree) {
         let id = AcceptedWork::Worktree(tree.clone()).id();
-        let error = match undo_tree(&tree).await {
+        let undone = undo_tree(&tree).await;
+        self.core.worktrees().raise_changed();
+        let error = match undone {
             Ok(()) => Error::failed("the daemon stopped while it was made; it was undone"),
             Err(error) => error,
         };
@@ -189,7 +191,10 @@ impl Sessions {
         };
         let shown = tree.path.display();
         match kept {
-            Ok(ReturnOutcome::Removed) => self.give_up(id),
+            Ok(ReturnOutcome::Removed) => {
+                self.core.worktrees().raise_changed();
+                self.give_up(id);
+            }
             Ok(ReturnOutcome::Kept(branch)) => {
                 let branch = branch.map(|branch| format!(", branch {branch}"));
                 let text = format!("{shown}{}", branch.unwrap_or_default());

@@ -172,10 +172,11 @@ impl Sessions {
         let terminal = match self.open(accepted, &new, &place).await {
             Ok(terminal) => terminal,
             Err(error) => {
-                if let Some(made) = &accepted.tree
-                    && let Err(error) = worktree::undo_planned(&planned(made)).await
-                {
-                    tracing::warn!(%error, path = %made.path.display(), "a worktree was left behind");
+                if let Some(made) = &accepted.tree {
+                    if let Err(error) = worktree::undo_planned(&planned(made)).await {
+                        tracing::warn!(%error, path = %made.path.display(), "a worktree was left behind");
+                    }
+                    self.core.worktrees().raise_changed();
                 }
                 return Err(error);
             }
@@ -266,7 +267,9 @@ impl Sessions {
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
         let (path, branch) = (Some(plan.path), Some(plan.branch));
         let made = worktree::create(top, &NewWorktree { path, branch, ..request }).await;
-        if made.is_err() {
+        if made.is_ok() {
+            self.core.worktrees().raise_changed();
+        } else {
             // Undone already; what another program made there meanwhile is not ours.
             accepted.tree = None;
         }
@@ -433,6 +436,7 @@ impl Sessions {
         let request =
             RemoveRequest { path: place.clone(), force, delete_branch: false, is_running };
         worktree::remove(&repo, &request).await.map_err(worktree_error)?;
+        self.core.worktrees().raise_changed();
         Ok(place)
     }
 }

@@ -18,6 +18,9 @@ const SHOWN: &[Shown] = &[
     }),
     (Shows::Reviews, |one, other| one.reviews.is_same(&other.reviews)),
     (Shows::Seats, |one, other| one.viewers.is_same(&other.viewers) && one.desk == other.desk),
+    (Shows::Sessions, |one, other| {
+        one.terminals.is_same(&other.terminals) && one.threads.is_same(&other.threads)
+    }),
     (Shows::Tasks, |one, other| one.tasks.is_same(&other.tasks)),
     (Shows::Terminals, |one, other| one.terminals.is_same(&other.terminals)),
     (Shows::Threads, |one, other| {

@@ -1,6 +1,7 @@
 //! Transactions are all or nothing, whatever they did before they failed.
 
 pub(crate) mod samples;
+mod signals;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
