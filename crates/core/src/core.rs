@@ -139,7 +139,7 @@ impl Core {
         let (words, places, runners, paired) = blocking(move || {
             let word = |what: ValueKey| kept.kept(&what).ok().flatten();
             let words =
-                StoredValues { mode: word(ValueKey::Mode), asking: word(ValueKey::AskingWord) };
+                StoredValues { mode: word(ValueKey::Mode), asking: word(ValueKey::AskingSpelling) };
             (words, Places::load(&kept, &cwd), word(ValueKey::Runners), word(ValueKey::Devices))
         })
         .await?;

@@ -9,8 +9,8 @@ use rookery_model::TerminalId;
 pub enum ValueKey {
     /// The selected project.
     ActiveProject,
-    /// The word by which the mode that asks was last called.
-    AskingWord,
+    /// How a client last spelled the mode that asks.
+    AskingSpelling,
     /// That the child of a closed terminal is still to be ended.
     Closing(TerminalId),
     /// How many commits there were.
@@ -21,7 +21,7 @@ pub enum ValueKey {
     Dialect(String),
     /// Up to which rules secrets were looked for in what was stored before.
     Masked,
-    /// The word by which the mode was last set.
+    /// The mode that holds where no thread has its own, unless it allows more than asking.
     Mode,
     /// The mark of the directory of sockets, by which the next daemon knows it again.
     Place,
@@ -40,7 +40,7 @@ impl fmt::Display for ValueKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ValueKey::ActiveProject => f.write_str("active_project"),
-            ValueKey::AskingWord => f.write_str("asking_mode"),
+            ValueKey::AskingSpelling => f.write_str("asking_mode"),
             ValueKey::Closing(id) => write!(f, "closing/{id}"),
             ValueKey::Commits => f.write_str("commits"),
             ValueKey::Devices => f.write_str("devices"),

@@ -17,6 +17,39 @@ use crate::world::{Tx, World, draw};
 pub(crate) use items::{Items, MAX_ITEMS};
 pub(crate) use timeline::MAX_LINES;
 
+/// What became of the agent that a session was to start, as the queue has it. A dialect may have words of
+/// its own for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentStart {
+    Started,
+    /// The one that was named did not start.
+    Failed,
+    /// The usual one did not start.
+    UsualFailed,
+    /// The daemon stopped meanwhile, so it is not known.
+    Interrupted,
+}
+
+impl AgentStart {
+    const ALL: [AgentStart; 4] =
+        [AgentStart::Started, AgentStart::Failed, AgentStart::UsualFailed, AgentStart::Interrupted];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            AgentStart::Started => "Agent started",
+            AgentStart::Failed => "Agent not started",
+            AgentStart::UsualFailed => "Usual agent not started",
+            AgentStart::Interrupted => "Agent start interrupted",
+        }
+    }
+
+    /// What an item says of such a start, if it does.
+    pub fn of(item: &QueueItem) -> Option<AgentStart> {
+        let is_ours = item.source == Source::Protocol && item.related.is_none();
+        AgentStart::ALL.into_iter().find(|start| is_ours && start.title() == item.title)
+    }
+}
+
 /// An item to be filed.
 #[derive(Clone, Debug)]
 pub(crate) struct NewItem {

@@ -14,7 +14,7 @@ use crate::sessions::SessionHome;
 use crate::sessions::{session_of, session_of_thread};
 use crate::world::Tx;
 
-/// What idx0 calls it when a terminal asks to be looked at.
+/// The title of a terminal that asks to be looked at.
 const NEEDED: &str = "Approval needed";
 /// Who settles what a session asked that is closed.
 const BY_CLOSING: &str = "closed";

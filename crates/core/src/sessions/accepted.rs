@@ -17,7 +17,7 @@ use rookery_store::Change;
 use super::create::{planned, worktree_error};
 use crate::checkpoints::NewCheckpoint;
 use crate::clock;
-use crate::queue::NewItem;
+use crate::queue::{AgentStart, NewItem};
 use crate::rooms::Sessions;
 use crate::world::Tx;
 
@@ -157,7 +157,7 @@ impl Sessions {
                 session: Some(session),
                 related: None,
                 category: Category::Blocked,
-                title: "Vibe Tool Launch Interrupted".to_owned(),
+                title: AgentStart::Interrupted.title().to_owned(),
                 subtitle: Some(text.to_owned()),
                 source: Source::Protocol,
             });

@@ -13,7 +13,7 @@ use rookery_model::{
 };
 
 use crate::checkpoints::no_session;
-use crate::queue::NewItem;
+use crate::queue::{AgentStart, NewItem};
 use crate::rooms::Sessions;
 use crate::sessions::SessionHome;
 use crate::sessions::session_of;
@@ -191,10 +191,10 @@ impl Sessions {
         let (tool, failure) = match accepted.tool.clone() {
             AcceptedTool::None => return,
             AcceptedTool::Usual => match self.usual_tool() {
-                Some(tool) => (tool, "Default Tool Launch Failed"),
+                Some(tool) => (tool, AgentStart::UsualFailed.title()),
                 None => return,
             },
-            AcceptedTool::Named(tool) => (tool, "Vibe Tool Launch Failed"),
+            AcceptedTool::Named(tool) => (tool, AgentStart::Failed.title()),
         };
         accepted.is_launching = true;
         match self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await {
@@ -401,7 +401,7 @@ impl Sessions {
                     session: Some(session),
                     related: None,
                     category: Category::Informational,
-                    title: "Vibe Tool Started".to_owned(),
+                    title: AgentStart::Started.title().to_owned(),
                     subtitle: Some(format!("Launched {tool} in session.")),
                     source: Source::Protocol,
                 });

@@ -26,8 +26,7 @@ const SHOWN: &[Shown] = &[
     (Shows::Threads, |one, other| {
         one.threads.is_same(&other.threads)
             && one.client_modes.is_same(&other.client_modes)
-            && (one.mode, &one.mode_word, &one.asking_word)
-                == (other.mode, &other.mode_word, &other.asking_word)
+            && (one.mode, &one.asking_spelling) == (other.mode, &other.asking_spelling)
     }),
     (Shows::Workspace, |one, other| {
         one.projects.is_same(&other.projects)

@@ -79,7 +79,6 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     |tx, n| tx.log_line(SessionId::new(n.into()), TimelineKind::StatusProgress, "line", None),
     |tx, n| tx.note_handled(rookery_model::EventId::new(n.into())),
     |tx, n| tx.world.mode = if n % 2 == 0 { Mode::Plan } else { Mode::Bypass },
-    |tx, n| tx.world.mode_word = n.to_string(),
     |tx, n| {
         tx.world.acted_on.insert(RequestId::new(n.into()));
     },
@@ -129,7 +128,7 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
             tx.world.parked.remember(bound);
         }
     },
-    |tx, n| tx.world.asking_word = n.to_string(),
+    |tx, n| tx.world.asking_spelling = Some(n.to_string()),
     |tx, n| tx.world.client_modes.set(n.into(), Mode::Plan),
     |tx, n| tx.emit(Event::TerminalBell { id: TerminalId::new(n.into()) }),
     |tx, n| {

@@ -7,6 +7,7 @@
 
 mod import;
 
+use rookery_core::AgentStart;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
@@ -139,9 +140,21 @@ impl From<&model::QueueItem> for SupervisionQueueItem {
             related_object_id: related(item.related),
             session_id: session_uuid(item.session),
             subtitle: item.subtitle.clone(),
-            title: item.title.clone(),
+            title: title(item),
         }
     }
+}
+
+/// The title of an item, in the words of this protocol where it has its own.
+fn title(item: &model::QueueItem) -> String {
+    let own = match AgentStart::of(item) {
+        Some(AgentStart::Started) => "Vibe Tool Started",
+        Some(AgentStart::Failed) => "Vibe Tool Launch Failed",
+        Some(AgentStart::UsualFailed) => "Default Tool Launch Failed",
+        Some(AgentStart::Interrupted) => "Vibe Tool Launch Interrupted",
+        None => return item.title.clone(),
+    };
+    own.to_owned()
 }
 
 /// An approval.
