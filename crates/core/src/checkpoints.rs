@@ -102,7 +102,7 @@ impl Checkpoints {
 
     /// Does what was accepted, or says in the queue why not.
     pub(crate) async fn finish(&self, id: CheckpointId, new: NewCheckpoint) -> Result<Checkpoint> {
-        let session = new.place.session_or_none();
+        let session = new.place.session();
         let made = self.capture(id, new).await;
         if let Err(error) = &made {
             self.file_failure_of(session, "Checkpoint failed", error, Some(id.get())).await;
@@ -258,7 +258,7 @@ impl Checkpoints {
                 tx.keep(Record::Checkpoint(before.clone()));
                 let related = Some(Related::Checkpoint(id));
                 let line = format!("Restored: {}", before.title);
-                let session = before.place.session_or_none();
+                let session = before.place.session();
                 tx.log_line(session, TimelineKind::CheckpointCreated, line, related);
                 Ok(())
             })
@@ -323,11 +323,12 @@ impl Checkpoints {
     /// The same, of work that was accepted and is over with this.
     pub(crate) async fn file_failure_of(
         &self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         title: &str,
         error: &Error,
         accepted: Option<u128>,
     ) {
+        let session = session.into();
         let filed = self.core.transact_durably(|tx| {
             if let Some(accepted) = accepted {
                 tx.done(accepted);

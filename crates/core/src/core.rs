@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rookery_model::{Caller, Event, EventSeq, ProjectId, Result, Timestamp};
+use rookery_model::{Caller, Event, EventSeq, Result, Timestamp};
 use rookery_store::{Change, Loaded, Mask, Store, ValueKey};
 use rookery_term::Palette;
 use tokio::sync::watch;
@@ -127,23 +127,19 @@ pub(crate) struct Inner {
 impl Core {
     /// Opens the store, finds the terminals that live on, and takes charge of them.
     pub async fn start(config: CoreConfig) -> Result<Core> {
-        let Opened { store, loaded, published } = Opened::new(config.state_dir.clone()).await?;
+        let signals = log::Signals::default();
+        let opened = Opened::new(config.state_dir.clone(), signals.clone()).await?;
+        let Opened { store, loaded, published } = opened;
         // Side by side: both are on the way to ready, and each takes some milliseconds of a processor.
         let (ui, plain) = (config.ui.clone(), config.palette.clone());
-        let signals = log::Signals::default();
         let raised = signals.clone();
         let seats = blocking(move || seats::Room::start(ui, plain, &raised));
         let (loaded, seats) = tokio::try_join!(blocking(move || masked(loaded)), seats)?;
         let (kept, cwd) = (store.clone(), config.agent.cwd.clone());
-        let projects: Vec<ProjectId> = loaded.projects.iter().map(|project| project.id).collect();
         let (words, places, runners, paired) = blocking(move || {
             let word = |what: ValueKey| kept.kept(&what).ok().flatten();
-            let layout = |id: ProjectId| Some((id, word(ValueKey::Layout(id))?));
-            let words = StoredValues {
-                mode: word(ValueKey::Mode),
-                asking: word(ValueKey::AskingWord),
-                layouts: projects.into_iter().filter_map(layout).collect(),
-            };
+            let words =
+                StoredValues { mode: word(ValueKey::Mode), asking: word(ValueKey::AskingSpelling) };
             (words, Places::load(&kept, &cwd), word(ValueKey::Runners), word(ValueKey::Devices))
         })
         .await?;
@@ -166,10 +162,10 @@ impl Core {
             ),
             children: children::Room::new(&config.agent.settings.subagents),
             commands: Arc::new(commands::Room::new(&signals)),
-            devices: devices::Room::new(paired),
+            devices: devices::Room::new(paired, &signals),
             file_changes: file_changes::Room::default(),
             imports: imports::Room::new(config.agent.imports_file.clone()),
-            log: log::Room::new(published),
+            log: log::Room::new(published, &signals),
             marketplaces: marketplaces::Room::new(config.agent.marketplaces.clone()),
             media: media::Room::new(config.agent.media_dir.clone()),
             memories: memories::Room::new(config.agent.memories_file.clone()),
@@ -288,7 +284,7 @@ struct Opened {
 }
 
 impl Opened {
-    async fn new(state_dir: Option<PathBuf>) -> Result<Opened> {
+    async fn new(state_dir: Option<PathBuf>, signals: log::Signals) -> Result<Opened> {
         let open = move || state_dir.as_deref().map_or_else(Store::in_memory, Store::open);
         let (store, loaded) = blocking(open).await??;
         let last = EventSeq::new(loaded.next_event.get().saturating_sub(1));
@@ -296,6 +292,7 @@ impl Opened {
         store.on_published(Box::new(move |events| {
             if let Some(newest) = events.last() {
                 publish.send_replace(newest.seq);
+                signals.raise(log::Shows::Log);
             }
         }));
         store.mask_with(Mask { change: secrets::hide_in_change, event: secrets::hide_in_event });

@@ -57,7 +57,7 @@ impl Handoffs {
                 let handoff = tx.world.handoffs.get(&id);
                 let mut handoff = handoff.cloned().ok_or_else(|| no_handoff(id))?;
                 handoff.status = status;
-                let session = handoff.to.unwrap_or_else(|| handoff.from.session_or_none());
+                let session = handoff.to.or(handoff.from.session());
                 let word = match status {
                     HandoffStatus::Pending => "Handoff pending",
                     HandoffStatus::Accepted => "Handoff accepted",
@@ -83,7 +83,7 @@ impl Handoffs {
 impl Tx<'_> {
     pub(crate) fn hand_over(&mut self, new: NewHandoff, source: Source) -> Handoff {
         let NewHandoff { from, to, checkpoint, title, summary, risks, next_actions } = new;
-        let giver = from.session_or_none();
+        let giver = from.session();
         let handoff = Handoff {
             id: HandoffId::new(draw()),
             from,
@@ -99,7 +99,7 @@ impl Tx<'_> {
         let related = Some(Related::Handoff(handoff.id));
         self.keep(Record::Handoff(handoff.clone()));
         self.file(NewItem {
-            session: to.unwrap_or(giver),
+            session: to.or(giver),
             related,
             category: Category::Blocked,
             title: format!("Handoff: {}", handoff.title),

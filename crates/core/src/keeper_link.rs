@@ -45,7 +45,10 @@ pub(crate) trait KeeperNotices: Send + Sync + 'static {
     fn keeper_lost(&self);
 }
 
-/// Requests on their way to the keeper.
+/// The tag of requests whose answer says nothing new, so that nothing waits for it.
+const UNANSWERED: u64 = u64::MAX;
+
+/// Requests on their way to the keeper, each with its tag.
 type Outgoing = std_mpsc::Sender<(u64, Request, Vec<OwnedFd>)>;
 
 /// Requests that the keeper has not answered, and when it last said anything.
@@ -268,9 +271,8 @@ impl KeeperLink {
 
     /// Sends a request whose answer is not waited for.
     pub(crate) fn post(&self, request: Request) {
-        let tag = self.next_tag.fetch_add(1, Ordering::Relaxed);
         if let Some(connection) = self.connection.lock().as_ref() {
-            let _ = connection.outgoing.send((tag, request, Vec::new()));
+            let _ = connection.outgoing.send((UNANSWERED, request, Vec::new()));
         }
     }
 
@@ -383,8 +385,7 @@ fn end_late(reply: &Reply, outgoing: &Outgoing) {
     let &Reply::Spawned { terminal_id, pid } = reply else { return };
     tracing::warn!(terminal = terminal_id, pid, "a program started too late and is ended");
     for request in ending(terminal_id) {
-        // Without a waiter: the answers say nothing new.
-        let _ = outgoing.send((u64::MAX, request, Vec::new()));
+        let _ = outgoing.send((UNANSWERED, request, Vec::new()));
     }
 }
 

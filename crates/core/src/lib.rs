@@ -71,6 +71,7 @@ pub use memories::{
     Citation, MemoryChange, MemoryChoice, MemoryHit, MemoryModel, MemoryPlace, MemoryProviderView,
     MemoryResults,
 };
+pub use queue::AgentStart;
 pub use requests::{
     Approval, ApprovalStatus, Resolution, Resolved, Responder, SeenDialog, Shown, Typing,
 };

@@ -15,6 +15,10 @@ macro_rules! rooms {
             }
         )*
 
+        /// What the rooms are called that have handles of their own.
+        #[cfg(test)]
+        pub(crate) const NAMES: &[&str] = &[$(stringify!($accessor),)*];
+
         impl Core {
             $(
                 $(#[$doc])*

@@ -79,9 +79,16 @@ pub(crate) fn hide_in_change(change: &mut Change) {
         // What was said and done in a thread is sent to the model again, word for word; values are
         // places, settings, and messages that wait for their turn.
         // Lines of files are brought back as they were; what holds a key of ours has none of it.
-        Change::ItemUpserted { .. } | Change::KeptSet { .. } | Change::ChangeUpserted(_) => {}
+        Change::ItemUpserted { .. }
+        | Change::KeptSet { .. }
+        | Change::MessagesQueued(..)
+        | Change::SteersSet(..)
+        | Change::ChangeUpserted(_) => {}
         Change::ProjectDeleted(_)
         | Change::TerminalDeleted(_)
+        | Change::LayoutSet(..)
+        | Change::OutputNoted(..)
+        | Change::ArtifactsAttached(..)
         | Change::ActiveSet { .. }
         | Change::ThreadDeleted(_)
         | Change::TurnDeleted(_)

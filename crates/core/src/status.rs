@@ -137,7 +137,7 @@ impl Core {
     fn file_damage(&self, title: &str, damage: String) {
         let filed = self.transact(|tx| {
             tx.file(crate::queue::NewItem {
-                session: rookery_model::SessionId::NONE,
+                session: None,
                 related: None,
                 category: rookery_model::Category::Error,
                 title: title.to_owned(),

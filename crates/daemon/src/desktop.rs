@@ -96,7 +96,7 @@ fn ring(core: &Core, banners: &Banners, id: TerminalId) {
 /// notification of that.
 fn is_of_thread(core: &Core, item: &QueueItem) -> bool {
     let waits = matches!(item.category, Category::ApprovalNeeded | Category::ReviewRequested);
-    let session = core.sessions().get(item.session);
+    let session = item.session.and_then(|id| core.sessions().get(id));
     waits && matches!(session.map(|it| it.home), Some(SessionHome::Thread(_)))
 }
 

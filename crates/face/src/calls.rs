@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use rookery_term::keys::{Key, KeyKind, KeyPress, Special};
 use rookery_view::link;
+use rookery_view::link::method::Call;
 use rookery_wire::{Client, ClientError};
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -38,13 +39,7 @@ impl Calls {
     }
 
     /// Sends a call now, and waits for its answer beside everything else.
-    pub async fn call(
-        &mut self,
-        client: Option<Client>,
-        ask: Ask,
-        method: &'static str,
-        params: Value,
-    ) {
+    pub async fn call(&mut self, client: Option<Client>, ask: Ask, Call { method, params }: Call) {
         let Some(client) = client else {
             self.ready.push_back((ask, Err(closed())));
             return;

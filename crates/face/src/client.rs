@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rookery_view::link::method::{Call, Method};
 use rookery_view::link::{
     Ack, Bye, FRAME, Focus, Frame, Key, Mouse, Open, Opened, Page, Preedit, Resize, Scroll, Text,
     VERSION, method,
@@ -213,9 +214,19 @@ impl Face {
     }
 
     /// Sends something to which there is no answer.
-    pub async fn tell<P: Serialize>(&self, method: &str, params: &P) -> Result<(), NotSent> {
+    pub async fn tell<P: Serialize, R>(
+        &self,
+        method: Method<P, R>,
+        params: &P,
+    ) -> Result<(), NotSent> {
         let client = self.client.as_ref().ok_or(NotSent)?;
-        client.notify(method, params).await.map_err(|_| NotSent)
+        client.notify(method.name, params).await.map_err(|_| NotSent)
+    }
+
+    /// Makes a call to which there is no answer.
+    pub async fn notify(&self, call: Call) -> Result<(), NotSent> {
+        let client = self.client.as_ref().ok_or(NotSent)?;
+        client.notify(call.method, &call.params).await.map_err(|_| NotSent)
     }
 
     /// Calls a method and waits for its answer.
@@ -224,11 +235,11 @@ impl Face {
     /// [`ClientError::Closed`] while the daemon is away, else as [`Client::call`].
     pub async fn call<P: Serialize, R: DeserializeOwned>(
         &self,
-        method: &str,
+        method: Method<P, R>,
         params: &P,
     ) -> Result<R, ClientError> {
         let client = self.client.as_ref().ok_or(ClientError::Closed)?;
-        client.call(method, params).await
+        client.call(method.name, params).await
     }
 
     /// The connection itself, for calls that run beside the face; none while the daemon is away.
@@ -292,7 +303,7 @@ enum Followed {
 async fn follow(socket: &Path, open: &Open, sender: &mpsc::Sender<Incoming>) -> Followed {
     let Ok(client) = Client::connect_unix(socket).await else { return Followed::Unreachable };
     let Some(mut frames) = client.notifications() else { return Followed::Unreachable };
-    let opened: Opened = match client.call(method::OPEN, open).await {
+    let opened: Opened = match client.call(method::OPEN.name, open).await {
         Ok(opened) => opened,
         Err(error @ (ClientError::Rpc(_) | ClientError::Json(_))) => {
             let _ = sender.send(Incoming::Refused(error)).await;

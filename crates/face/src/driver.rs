@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rookery_view::link::method::Call;
 use rookery_view::link::{self, Bye, Found, Open, Tone};
 
 use crate::app::{App, Ask, Cx, Effect, Input, Lost, Moves, moves};
@@ -202,14 +203,15 @@ impl Driver {
                 Effect::Input(input) => self.send(input).await,
                 Effect::Notify(method, params) => {
                     // A connection that broke is noticed by its task.
-                    let _ = self.face.tell(method, &params).await;
+                    let _ = self.face.notify(Call { method, params }).await;
                 }
                 Effect::Call(ask, method, params) => {
-                    let ask = match moves(&ask, method, &params) {
+                    let call = Call { method, params };
+                    let ask = match moves(&ask, &call) {
                         Moves::Nothing => ask,
                         Moves::Rows | Moves::Place => Ask::Moving(Box::new(ask)),
                     };
-                    self.calls.call(self.face.client(), ask, method, params).await;
+                    self.calls.call(self.face.client(), ask, call).await;
                 }
                 Effect::StartDaemon => self.calls.job((self.start)(), Ask::Quiet),
                 own => rest.push(own),

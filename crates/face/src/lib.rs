@@ -10,6 +10,7 @@ pub mod app;
 pub mod calls;
 pub mod cells;
 pub mod client;
+pub mod daemon;
 pub mod driver;
 pub mod inputs;
 pub mod keymap;

@@ -169,6 +169,16 @@ pub struct QueuedMessage {
     pub images: Vec<String>,
 }
 
+/// What a user said to a turn that runs, until an item holds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steer {
+    pub text: String,
+    /// Images, as `data:` or `http` addresses.
+    pub images: Vec<String>,
+    /// Further blocks for the model.
+    pub context: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -200,8 +200,8 @@ pub enum Event {
     QueueItemResolved {
         /// Which item.
         id: QueueItemId,
-        /// The session it was about.
-        session: SessionId,
+        /// The session it was about, if it was about one.
+        session: Option<SessionId>,
     },
     /// A review was asked for, commented or decided.
     ReviewChanged(Box<Review>),

@@ -120,11 +120,6 @@ long_id_type! {
     SessionId, write_uuid, read_uuid
 }
 
-impl SessionId {
-    /// What no session is called: the name that stands where something belongs to none.
-    pub const NONE: SessionId = SessionId::new(0);
-}
-
 long_id_type! {
     /// Something that asks for attention.
     QueueItemId, write_uuid, read_uuid

@@ -36,7 +36,7 @@ pub use activity::{
     Activity, AgentState, Lifecycle, Owner, Pending, RunState, RunningAgent, ShellState,
 };
 pub use assignment::{
-    Assignment, Bounds, Prices, QueuedMessage, Reach, Role, ToolGroup, ToolSort, Unasked,
+    Assignment, Bounds, Prices, QueuedMessage, Reach, Role, Steer, ToolGroup, ToolSort, Unasked,
 };
 pub use caller::{Caller, Home, Origin, Standing};
 pub use change::{

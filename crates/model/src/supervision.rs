@@ -70,8 +70,8 @@ pub enum Related {
 pub struct QueueItem {
     /// Its id, never reused.
     pub id: QueueItemId,
-    /// The session to look at; [`SessionId::NONE`] if there is none.
-    pub session: SessionId,
+    /// The session to look at, if there is one.
+    pub session: Option<SessionId>,
     /// What it is about.
     pub related: Option<Related>,
     /// How urgent it is.
@@ -315,8 +315,8 @@ pub enum TimelineKind {
 pub struct TimelineItem {
     /// Its id, never reused.
     pub id: TimelineItemId,
-    /// Whose line it is; [`SessionId::NONE`] if it is that of no session.
-    pub session: SessionId,
+    /// Whose line it is, if it is that of a session.
+    pub session: Option<SessionId>,
     /// When it happened.
     pub created_at: Timestamp,
     /// Its number among all lines ever written.

@@ -14,7 +14,7 @@ pub enum WorkPlace {
 }
 
 impl WorkPlace {
-    /// The session that names it.
+    /// The session that names it, under which queue and timeline have it.
     pub fn session(&self) -> Option<SessionId> {
         match self {
             WorkPlace::Session(id) => Some(*id),
@@ -28,11 +28,6 @@ impl WorkPlace {
             WorkPlace::Session(_) => None,
             WorkPlace::Tree(top) => Some(top),
         }
-    }
-
-    /// The session under which queue and timeline have it.
-    pub fn session_or_none(&self) -> SessionId {
-        self.session().unwrap_or(SessionId::NONE)
     }
 }
 

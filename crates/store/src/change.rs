@@ -1,8 +1,9 @@
 //! What can be written: a closed list of changes, and the SQL of each.
 
 use rookery_model::{
-    ChangeRecord, Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, Record, RecordKind,
-    Request, Task, TaskId, TaskLog, Terminal, TerminalId, Thread, ThreadId, Trace, Turn, TurnId,
+    ChangeRecord, Decision, EventSeq, Item, NumberedEvent, Project, ProjectId, QueuedMessage,
+    Record, RecordKind, Request, Steer, Task, TaskId, TaskLog, Terminal, TerminalId, Thread,
+    ThreadId, Trace, Turn, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -31,6 +32,11 @@ pub enum Change {
     TerminalUpserted(Box<Terminal>),
     /// A terminal is gone.
     TerminalDeleted(TerminalId),
+    /// The panes of a project are arranged anew; `None` if each of its tabs stands alone. Its project is
+    /// stored already.
+    LayoutSet(ProjectId, Option<String>),
+    /// What a terminal wrote was noted up to this offset. The terminal is stored already.
+    OutputNoted(TerminalId, u64),
     /// Another project and terminal are selected.
     ActiveSet {
         /// The selected project, if any.
@@ -48,6 +54,13 @@ pub enum Change {
     ThreadUpserted(Box<Thread>),
     /// A thread is gone, and so are its turns, items, traces, changes and requests.
     ThreadDeleted(ThreadId),
+    /// The artifacts whose images wait for the next turn of a thread, which is stored already.
+    ArtifactsAttached(ThreadId, Vec<String>),
+    /// The messages that wait until the agent of a thread takes what a user says. The thread is stored
+    /// already.
+    MessagesQueued(ThreadId, Vec<QueuedMessage>),
+    /// What the user said to a running turn and no item holds yet. The turn is stored already.
+    SteersSet(TurnId, Vec<Steer>),
     /// A turn is new or has changed. Its thread is stored already and stays the same.
     TurnUpserted(Box<Turn>),
     /// A turn is gone, and so are its items, traces, changes and requests.
@@ -150,6 +163,14 @@ impl Change {
             Change::TerminalDeleted(id) => {
                 run("DELETE FROM terminals WHERE id = ?1", params![sql_int(id.get())?])
             }
+            Change::LayoutSet(id, layout) => run(
+                "UPDATE projects SET layout = ?2 WHERE id = ?1",
+                params![sql_int(id.get())?, layout],
+            ),
+            Change::OutputNoted(id, offset) => run(
+                "UPDATE terminals SET noted = ?2 WHERE id = ?1",
+                params![sql_int(id.get())?, sql_int(*offset)?],
+            ),
             Change::ActiveSet { project, terminal } => {
                 let terminal = terminal.map(|id| sql_int(id.get())).transpose()?;
                 run("UPDATE world SET active = ?1", params![terminal])?;
@@ -166,6 +187,11 @@ impl Change {
             }
             Change::ThreadUpserted(changed) => thread::put_thread(connection, changed),
             Change::ThreadDeleted(id) => thread::delete_thread(connection, *id),
+            Change::ArtifactsAttached(id, artifacts) => {
+                thread::put_attached(connection, *id, artifacts)
+            }
+            Change::MessagesQueued(id, messages) => thread::put_queued(connection, *id, messages),
+            Change::SteersSet(turn, steers) => thread::put_steers(connection, *turn, steers),
             Change::TurnUpserted(turn) => thread::put_turn(connection, turn),
             Change::TurnDeleted(id) => thread::delete_turn(connection, *id),
             Change::ItemUpserted { thread, turn, position, item } => {

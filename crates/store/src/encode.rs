@@ -27,6 +27,7 @@ mod request;
 mod runner;
 mod task;
 mod thread;
+mod waiting;
 mod word;
 
 use activity::ActivityJson;
@@ -39,6 +40,11 @@ use record::RecordJson;
 use request::RequestJson;
 use task::{LogJson, TaskJson};
 use thread::{ThreadJson, TurnJson};
+
+pub(crate) use waiting::{
+    queued_from_json, queued_to_json, steers_from_json, steers_to_json, texts_from_json,
+    texts_to_json,
+};
 
 /// Why stored text could not be turned back into a domain value.
 #[derive(Debug, Error)]
@@ -353,6 +359,17 @@ fn uuid_from_text(text: &str) -> Result<model::TerminalUuid, DecodeError> {
 
 fn id_from_text<T: FromStr<Err = model::IdError>>(text: &str) -> Result<T, DecodeError> {
     text.parse().map_err(|_| DecodeError::Id(text.to_owned()))
+}
+
+/// What is written where something belongs to no session.
+const NO_SESSION: model::SessionId = model::SessionId::new(0);
+
+fn session_text(session: Option<model::SessionId>) -> String {
+    session.unwrap_or(NO_SESSION).to_string()
+}
+
+fn session_from_text(text: &str) -> Result<Option<model::SessionId>, DecodeError> {
+    id_from_text(text).map(|id| (id != NO_SESSION).then_some(id))
 }
 
 fn to_json(value: &impl Serialize) -> String {

@@ -1,18 +1,16 @@
-//! Single values that are kept beside the tables, each with a name of its own. Nothing outside of this
-//! file knows how they are spelled.
+//! Single values that are kept beside the tables, each with a name of its own: what belongs to no row
+//! of a table, or to one that is gone. Nothing outside of this file knows how they are spelled.
 
 use std::fmt;
 
-use rookery_model::{ProjectId, TerminalId, ThreadId, TurnId};
+use rookery_model::TerminalId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueKey {
     /// The selected project.
     ActiveProject,
-    /// Artifacts whose images wait for the next turn of a thread.
-    Attached(ThreadId),
-    /// The word by which the mode that asks was last called.
-    AskingWord,
+    /// How a client last spelled the mode that asks.
+    AskingSpelling,
     /// That the child of a closed terminal is still to be ended.
     Closing(TerminalId),
     /// How many commits there were.
@@ -21,22 +19,14 @@ pub enum ValueKey {
     Devices,
     /// What a dialect asked to remember, under a name of its choice.
     Dialect(String),
-    /// How the panes of a project are arranged.
-    Layout(ProjectId),
     /// Up to which rules secrets were looked for in what was stored before.
     Masked,
-    /// The word by which the mode was last set.
+    /// The mode that holds where no thread has its own, unless it allows more than asking.
     Mode,
-    /// Up to which offset a terminal's words were noted.
-    Noted(TerminalId),
     /// The mark of the directory of sockets, by which the next daemon knows it again.
     Place,
-    /// Messages that wait until the agent of a thread takes what a user says.
-    Queued(ThreadId),
     /// Destinations of runners: which there are, which is selected, and their sessions.
     Runners,
-    /// What the user said to a running turn and no item holds yet.
-    Steers(TurnId),
     /// Threads that are made for teams whose files do not name them yet.
     TeamsInMaking,
     /// How the server for browsers was turned on, if it is on.
@@ -50,20 +40,15 @@ impl fmt::Display for ValueKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ValueKey::ActiveProject => f.write_str("active_project"),
-            ValueKey::Attached(thread) => write!(f, "attached/{thread}"),
-            ValueKey::AskingWord => f.write_str("asking_mode"),
+            ValueKey::AskingSpelling => f.write_str("asking_mode"),
             ValueKey::Closing(id) => write!(f, "closing/{id}"),
             ValueKey::Commits => f.write_str("commits"),
             ValueKey::Devices => f.write_str("devices"),
             ValueKey::Dialect(name) => write!(f, "dialect:{name}"),
-            ValueKey::Layout(project) => write!(f, "layout/{project}"),
             ValueKey::Masked => f.write_str("masked"),
             ValueKey::Mode => f.write_str("policy_mode"),
-            ValueKey::Noted(id) => write!(f, "noted/{id}"),
             ValueKey::Place => f.write_str("place"),
-            ValueKey::Queued(thread) => write!(f, "queued/{thread}"),
             ValueKey::Runners => f.write_str("runners"),
-            ValueKey::Steers(turn) => write!(f, "steers/{turn}"),
             ValueKey::TeamsInMaking => f.write_str("teams_in_making"),
             ValueKey::Web => f.write_str("web"),
             ValueKey::Workspaces => f.write_str("workspaces"),

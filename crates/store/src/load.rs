@@ -28,6 +28,8 @@ const SETTLED: usize = 1_000;
 pub(crate) struct Contents {
     pub(crate) projects: Vec<Project>,
     pub(crate) terminals: Vec<Terminal>,
+    /// How the panes of projects are arranged.
+    pub(crate) layouts: Vec<(ProjectId, String)>,
     pub(crate) active: Option<TerminalId>,
     /// The selected project, if it still exists.
     pub(crate) active_project: Option<ProjectId>,
@@ -85,6 +87,7 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
     let projects: Vec<_> = projects.iter().filter_map(|row| row.project().ok()).collect();
     let terminals = rows(&transaction, TERMINALS)?;
     let terminals: Vec<_> = terminals.iter().filter_map(|row| row.terminal().ok()).collect();
+    let layouts = layouts(&transaction)?;
     let active_project = selected_project(&transaction)?;
     let is_masked = scrub::is_done(&transaction)?;
     transaction.commit()?;
@@ -94,6 +97,7 @@ pub(crate) fn load(connection: &mut Connection, find_orphans: bool) -> rusqlite:
     Ok(Contents {
         projects,
         terminals,
+        layouts,
         active,
         active_project,
         threads: agents.threads,
@@ -142,7 +146,15 @@ fn world(transaction: &Transaction<'_>) -> rusqlite::Result<(Option<Numbers>, Op
     Ok((numbers, active.map(TerminalId::new)))
 }
 
-/// A row of `projects` or `terminals`, not yet decoded.
+fn layouts(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<(ProjectId, String)>> {
+    let sql = "SELECT id, layout FROM projects WHERE layout IS NOT NULL ORDER BY id";
+    let mut statement = transaction.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
+    let known = rows
+        .map(|row| row.map(|(id, layout)| Some((ProjectId::new(u64::try_from(id).ok()?), layout))));
+    Ok(known.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
 fn selected_project(transaction: &Transaction<'_>) -> rusqlite::Result<Option<ProjectId>> {
     let sql = "SELECT value FROM meta WHERE key = ?1";
     let id: Option<String> = transaction
@@ -151,6 +163,7 @@ fn selected_project(transaction: &Transaction<'_>) -> rusqlite::Result<Option<Pr
     Ok(id.and_then(|id| id.parse().ok()))
 }
 
+/// A row of `projects` or `terminals`, not yet decoded.
 struct Row {
     id: i64,
     body: Vec<u8>,

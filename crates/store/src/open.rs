@@ -35,6 +35,8 @@ pub struct Loaded {
     pub projects: Vec<Project>,
     /// All terminals, in the order of their projects and then in order within them.
     pub terminals: Vec<Terminal>,
+    /// How the panes of projects are arranged, in the words of who set it.
+    pub layouts: Vec<(ProjectId, String)>,
     /// The active terminal, if it still exists.
     pub active: Option<TerminalId>,
     /// The selected project, if it still exists.
@@ -236,6 +238,7 @@ fn loaded(contents: Contents, next: Numbers, damage: Option<Damage>) -> Loaded {
     Loaded {
         projects: contents.projects,
         terminals: contents.terminals,
+        layouts: contents.layouts,
         active: contents.active,
         active_project: contents.active_project,
         threads: contents.threads,

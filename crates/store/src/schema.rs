@@ -147,7 +147,38 @@ const STEPS: &[&str] = &[
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX changes_by_turn ON changes (thread, turn);
 ",
+    "
+    -- What belongs to a row stands in it and goes with it; see MOVE_VALUES.
+    ALTER TABLE projects ADD COLUMN layout TEXT;
+    ALTER TABLE terminals ADD COLUMN noted INTEGER;
+    ALTER TABLE threads ADD COLUMN attached TEXT;
+    ALTER TABLE threads ADD COLUMN queued TEXT;
+    ALTER TABLE turns ADD COLUMN steers TEXT;
+",
 ];
+
+/// The step behind which values of rows are moved.
+const WITH_VALUES: usize = 8;
+
+/// Values of single projects, terminals, threads and turns, which formats before the eighth kept by
+/// name: to their rows. Harmless where there are none.
+const MOVE_VALUES: &str = "
+    UPDATE projects SET layout = meta.value FROM meta
+        WHERE meta.key GLOB 'layout/*' AND projects.id = CAST(substr(meta.key, 8) AS INTEGER);
+    UPDATE terminals SET noted = CAST(meta.value AS INTEGER) FROM meta
+        WHERE meta.key GLOB 'noted/*' AND terminals.id = CAST(substr(meta.key, 7) AS INTEGER);
+    UPDATE threads SET attached = meta.value FROM meta
+        WHERE meta.key GLOB 'attached/*'
+        AND threads.id = unhex(replace(substr(meta.key, 10), '-', ''));
+    UPDATE threads SET queued = meta.value FROM meta
+        WHERE meta.key GLOB 'queued/*'
+        AND threads.id = unhex(replace(substr(meta.key, 8), '-', ''));
+    UPDATE turns SET steers = meta.value FROM meta
+        WHERE meta.key GLOB 'steers/*'
+        AND turns.id = unhex(replace(substr(meta.key, 8), '-', ''));
+    DELETE FROM meta WHERE key GLOB 'layout/*' OR key GLOB 'noted/*' OR key GLOB 'attached/*'
+        OR key GLOB 'queued/*' OR key GLOB 'steers/*';
+";
 
 /// The newest format known here.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -163,8 +194,16 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     for (index, step) in STEPS.iter().enumerate().skip(have) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(step)?;
+        if index + 1 == WITH_VALUES {
+            move_values(&transaction)?;
+        }
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
         transaction.commit()?;
     }
     Ok(())
+}
+
+/// Moves what older formats kept by name to the rows that it belongs to.
+pub(crate) fn move_values(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(MOVE_VALUES)
 }

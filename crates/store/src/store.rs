@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rookery_model::{
-    DecisionQuery, EventSeq, NumberedDecision, NumberedEvent, Request, RequestId, TaskId, TaskLog,
-    ThreadId, Timestamp,
+    DecisionQuery, EventSeq, NumberedDecision, NumberedEvent, QueuedMessage, Request, RequestId,
+    Steer, TaskId, TaskLog, TerminalId, ThreadId, Timestamp, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -199,6 +199,32 @@ impl Store {
                 .query_row([what.to_string()], |row| row.get(0))
                 .optional()
         })
+    }
+
+    /// Up to which offset a terminal's output was noted, as last made durable. Blocks.
+    pub fn noted(&self, id: TerminalId) -> Result<Option<u64>, StoreError> {
+        self.read(|connection| {
+            let noted: Option<Option<i64>> = connection
+                .prepare_cached("SELECT noted FROM terminals WHERE id = ?1")?
+                .query_row([change::sql_int(id.get())?], |row| row.get(0))
+                .optional()?;
+            Ok(noted.flatten().and_then(|offset| u64::try_from(offset).ok()))
+        })
+    }
+
+    /// The artifacts whose images wait for the next turn of a thread, as last made durable. Blocks.
+    pub fn attached(&self, id: ThreadId) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| thread::attached(connection, id))
+    }
+
+    /// The messages that wait for the agent of a thread, as last made durable. Blocks.
+    pub fn queued_messages(&self, id: ThreadId) -> Result<Vec<QueuedMessage>, StoreError> {
+        self.read(|connection| thread::queued(connection, id))
+    }
+
+    /// What was said to a turn and no item held, as last made durable. Blocks.
+    pub fn steers(&self, id: TurnId) -> Result<Vec<Steer>, StoreError> {
+        self.read(|connection| thread::steers(connection, id))
     }
 
     /// What was said and done in a thread, as last made durable; nothing if there is no such

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use rookery_model::{
-    ChangeRecord, Item, Request, RequestId, Thread, ThreadId, Timestamp, Trace, Turn, TurnId,
+    ChangeRecord, Item, QueuedMessage, Request, RequestId, Steer, Thread, ThreadId, Timestamp,
+    Trace, Turn, TurnId,
 };
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -36,6 +37,32 @@ pub struct ThreadContents {
     /// Turns and items left out because this version cannot read them, and items of such turns:
     /// a newer version wrote them, or they are damaged. They stay where they are.
     pub skipped: u64,
+}
+
+/// A column of one row, by its id; nothing if it is empty or there is no such row.
+fn column(connection: &Connection, sql: &str, id: impl Key) -> rusqlite::Result<Option<String>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found: Option<Option<String>> =
+        statement.query_row([id.key()], |row| row.get(0)).optional()?;
+    Ok(found.flatten())
+}
+
+pub(crate) fn attached(connection: &Connection, id: ThreadId) -> rusqlite::Result<Vec<String>> {
+    let text = column(connection, "SELECT attached FROM threads WHERE id = ?1", id)?;
+    Ok(text.as_deref().map(encode::texts_from_json).unwrap_or_default())
+}
+
+pub(crate) fn queued(
+    connection: &Connection,
+    id: ThreadId,
+) -> rusqlite::Result<Vec<QueuedMessage>> {
+    let text = column(connection, "SELECT queued FROM threads WHERE id = ?1", id)?;
+    Ok(text.as_deref().map(encode::queued_from_json).unwrap_or_default())
+}
+
+pub(crate) fn steers(connection: &Connection, id: TurnId) -> rusqlite::Result<Vec<Steer>> {
+    let text = column(connection, "SELECT steers FROM turns WHERE id = ?1", id)?;
+    Ok(text.as_deref().map(encode::steers_from_json).unwrap_or_default())
 }
 
 /// Reads columns `id, body` of a thread.

@@ -54,8 +54,8 @@ impl Message {
 /// ends is sent again by the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
-    /// The turn that has to take it up.
-    pub turn: TurnId,
+    /// The turn that has to take it up; none until it was sent to one.
+    pub turn: Option<TurnId>,
     /// The recipient.
     pub to: MemberId,
     /// The messages.

@@ -108,7 +108,7 @@ fn messages_wait_until_they_are_taken_up_once() {
     };
     assert_eq!(ids(&team, &[]), ["a", "c"]);
     let letter =
-        Letter { turn: TURN, to: to.clone(), ids: vec!["a".to_owned()], text: String::new() };
+        Letter { turn: Some(TURN), to: to.clone(), ids: vec!["a".to_owned()], text: String::new() };
     assert_eq!(ids(&team, &[letter]), ["c"]);
     assert!(team.deliver(&["a".to_owned()], NOW));
     assert!(!team.deliver(&["a".to_owned()], NOW));

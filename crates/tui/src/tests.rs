@@ -121,7 +121,7 @@ fn the_card_of_an_earlier_visit_is_not_shown_again() {
     bench.step(|app, cx| app.changed(cx));
     let effects = bench.app.take_effects();
     assert!(bench.app.pages.card.card().is_none());
-    let asked = calls(&effects).into_iter().find(|(name, _)| *name == method::CARD);
+    let asked = calls(&effects).into_iter().find(|(name, _)| *name == method::CARD.name);
     assert_eq!(asked.unwrap().1["request"], "r2");
 }
 
@@ -165,7 +165,7 @@ fn the_prefix_is_kept_and_twice_is_sent_once() {
     assert_eq!(typed_keys(&bench.keys(&["ctrl+\\"])), ["ctrl+\\"]);
     assert_eq!(typed_keys(&bench.keys(&["x"])), ["x"]);
     let effects = bench.keys(&["ctrl+\\", "c"]);
-    assert_eq!(calls(&effects), [(method::ACT, json!({"action": "new_tab"}))]);
+    assert_eq!(calls(&effects), [(method::ACT.name, json!({"action": "new_tab"}))]);
     assert!(bench.keys(&["ctrl+\\", "y"]).is_empty());
     assert!(bench.note().contains("does nothing"), "{}", bench.note());
     assert!(bench.keys(&["ctrl+\\", "escape"]).is_empty());
@@ -178,13 +178,13 @@ fn panes_are_split_moved_and_zoomed() {
     assert_eq!(
         calls(&effects),
         [
-            (method::PANE, json!({"split": "right"})),
-            (method::PANE, json!({"focus": "left"})),
-            (method::ACT, json!({"action": "zoom_pane"})),
+            (method::PANE.name, json!({"split": "right"})),
+            (method::PANE.name, json!({"focus": "left"})),
+            (method::ACT.name, json!({"action": "zoom_pane"})),
         ]
     );
     let effects = bench.keys(&["ctrl+\\", "alt+left"]);
-    assert_eq!(calls(&effects), [(method::PANE, json!({"resize": "left", "by": 2}))]);
+    assert_eq!(calls(&effects), [(method::PANE.name, json!({"resize": "left", "by": 2}))]);
 }
 
 #[test]
@@ -323,9 +323,8 @@ fn an_approval_pressed_while_away_is_not_sent_later() {
 fn pastes_that_would_run_are_asked_about() {
     let mut bench = Bench::new();
     bench.step(|app, cx| app.paste(cx, "ls\nrm x\n".to_owned(), false));
-    let Some(Effect::Call(ask, method::PASTE, _)) = bench.app.take_effects().pop() else {
-        panic!()
-    };
+    let Some(Effect::Call(ask, name, _)) = bench.app.take_effects().pop() else { panic!() };
+    assert_eq!(name, method::PASTE.name);
     let doubt = json!({"pasted": false, "why": "lines", "lines": 2});
     bench.step(|app, cx| app.reply(cx, ask.clone(), Ok(doubt.clone())));
     let text = bench.draw().join("\n");
@@ -351,7 +350,7 @@ fn find_searches_while_it_is_written() {
     let mut bench = Bench::new();
     let effects = bench.keys(&["ctrl+\\", "/", "r", "e"]);
     let (method, params) = &calls(&effects)[1];
-    assert_eq!((*method, &params["text"]), (method::FIND, &json!("re")));
+    assert_eq!((*method, &params["text"]), (method::FIND.name, &json!("re")));
     let ask = effects.iter().rev().find_map(|effect| match effect {
         Effect::Call(ask @ Ask::Find(_), ..) => Some(ask.clone()),
         _ => None,
@@ -373,7 +372,7 @@ fn copy_mode_walks_selects_and_copies() {
     let selection = bench.app.selection.unwrap();
     assert_eq!((selection.anchor, selection.head), ((0, 2), (1, 0)));
     let effects = bench.keys(&["y"]);
-    assert!(calls(&effects).iter().any(|(method, _)| *method == method::COPY));
+    assert!(calls(&effects).iter().any(|(method, _)| *method == method::COPY.name));
     assert!(bench.app.copy.is_none());
     let copied = json!({"text": "cargo", "cut": false});
     bench.step(|app, cx| app.reply(cx, Ask::Copy, Ok(copied)));
@@ -399,7 +398,7 @@ fn clicks_drags_and_the_wheel() {
     assert_eq!(calls(&bench.app.take_effects()), []);
     bench.step(|app, cx| app.mouse(cx, &mouse(Release, Left, 25, 0)));
     let effects = bench.app.take_effects();
-    assert_eq!(calls(&effects)[0], (method::GO, json!({"page": "workspace", "terminal": 7})));
+    assert_eq!(calls(&effects)[0], (method::GO.name, json!({"page": "workspace", "terminal": 7})));
     bench.step(|app, cx| app.arrive(cx));
     // Selecting by drag.
     bench.now += 1000;
@@ -409,11 +408,11 @@ fn clicks_drags_and_the_wheel() {
     assert_eq!((selection.anchor, selection.head), ((0, 2), (1, 6)));
     bench.step(|app, cx| app.mouse(cx, &mouse(Release, Left, 28, 2)));
     let effects = bench.app.take_effects();
-    assert!(calls(&effects).iter().any(|(method, _)| *method == method::COPY));
+    assert!(calls(&effects).iter().any(|(method, _)| *method == method::COPY.name));
     // The wheel scrolls where no program wants it.
     bench.step(|app, cx| app.mouse(cx, &mouse(Press, WheelUp, 24, 5)));
     let scroll = json!({"t": 3, "by": -3});
-    assert_eq!(bench.app.take_effects(), [Effect::Notify(method::SCROLL, scroll)]);
+    assert_eq!(bench.app.take_effects(), [Effect::Notify(method::SCROLL.name, scroll)]);
     // A program that asked for the mouse gets it.
     bench.fixed.terms.get_mut(&3).unwrap().modes = modes::MOUSE;
     bench.step(|app, cx| app.mouse(cx, &mouse(Press, Left, 23, 4)));
@@ -452,7 +451,8 @@ fn help_lists_and_runs_every_action() {
     assert!(
         calls(&effects)
             .iter()
-            .any(|(method, params)| *method == method::PANE && params["split"] == json!("right"))
+            .any(|(method, params)| *method == method::PANE.name
+                && params["split"] == json!("right"))
     );
 }
 
@@ -464,13 +464,13 @@ fn palette_rows_of_this_face_are_run_here() {
     bench.fixed.scene.palette = Some(Some(palette.clone()));
     let effects = bench.keys(&["x", "enter"]);
     let names = calls(&effects);
-    assert_eq!(names[0], (method::PALETTE, json!({"query": "x"})));
-    assert_eq!(names[1], (method::PALETTE, json!({"close": true})));
+    assert_eq!(names[0], (method::PALETTE.name, json!({"query": "x"})));
+    assert_eq!(names[1], (method::PALETTE.name, json!({"close": true})));
     assert!(bench.app.find.is_some());
     bench.app.find = None;
     bench.fixed.scene.palette = Some(Some(Palette { selected: 1, ..palette }));
     let effects = bench.keys(&["enter"]);
-    assert_eq!(calls(&effects)[0].0, method::PALETTE);
+    assert_eq!(calls(&effects)[0].0, method::PALETTE.name);
 }
 
 #[test]
@@ -484,7 +484,7 @@ fn own_terminal_is_not_typed_into() {
 /// The one call to write settings among effects.
 fn settings_calls(effects: &[Effect]) -> Vec<Value> {
     let of_settings = |effect: &Effect| match effect {
-        Effect::Call(_, method, params) if *method == method::SETTINGS => Some(params.clone()),
+        Effect::Call(_, method, params) if *method == method::SETTINGS.name => Some(params.clone()),
         _ => None,
     };
     effects.iter().filter_map(of_settings).collect()
@@ -585,7 +585,7 @@ fn settings_that_change_elsewhere_are_in_force() {
     bench.step(|app, cx| app.changed(cx));
     bench.app.take_effects();
     let effects = bench.keys(&["f5"]);
-    assert_eq!(calls(&effects)[0].0, method::GO);
+    assert_eq!(calls(&effects)[0].0, method::GO.name);
     bench.keys(&["ctrl+a"]);
     assert!(bench.app.prefix);
 }
@@ -658,7 +658,7 @@ fn after_a_return_a_terminal_is_scrolled_to_where_it_was() {
     bench.step(|app, cx| app.changed(cx));
     let effects = bench.app.take_effects();
     let scrolled = effects.iter().find_map(|effect| match effect {
-        Effect::Notify(name, params) if *name == method::SCROLL => Some(params.clone()),
+        Effect::Notify(name, params) if *name == method::SCROLL.name => Some(params.clone()),
         _ => None,
     });
     assert_eq!(scrolled, Some(json!({"t": 3, "by": -60})));
@@ -826,7 +826,10 @@ fn a_paste_by_key_is_asked_about_like_any_other() {
     let mut bench = Bench::new();
     bench.step(|app, cx| app.run(cx, "paste"));
     let made = bench.app.take_effects();
-    assert_eq!(calls(&made), [(method::PASTE, json!({"t": 3, "text": "", "from": "clipboard"}))]);
+    assert_eq!(
+        calls(&made),
+        [(method::PASTE.name, json!({"t": 3, "text": "", "from": "clipboard"}))]
+    );
     let doubt = json!({"pasted": false, "why": "lines", "lines": 2, "text": "one\ntwo"});
     let ask = Ask::Paste(3, String::new());
     bench.step(|app, cx| app.reply(cx, ask, Ok(doubt)));
@@ -834,7 +837,7 @@ fn a_paste_by_key_is_asked_about_like_any_other() {
     assert!(text.contains("Paste 2 lines?") && text.contains("one"), "{text}");
     let made = bench.keys(&["enter"]);
     let sure = json!({"t": 3, "text": "one\ntwo", "sure": true});
-    assert_eq!(calls(&made), [(method::PASTE, sure)]);
+    assert_eq!(calls(&made), [(method::PASTE.name, sure)]);
     bench.app.lose(Lost::default());
     assert_eq!(bench.app.lost.as_ref().unwrap().text, "one\ntwo");
 }
@@ -933,6 +936,6 @@ fn a_message_typed_before_its_thread_was_seen_is_kept_and_not_sent() {
     bench.app.fenced(1);
     bench.step(|app, cx| app.accepted(cx, 1));
     let made = bench.app.take_effects();
-    assert!(calls(&made).iter().all(|(name, _)| *name != method::THREAD_SEND), "{made:?}");
+    assert!(calls(&made).iter().all(|(name, _)| *name != method::THREAD_SEND.name), "{made:?}");
     assert_eq!(bench.app.pages.thread.composer.text(), "hi!");
 }

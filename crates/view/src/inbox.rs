@@ -47,7 +47,7 @@ impl Item<'_> {
             request: related.filter(|_| self.request.is_some()),
             category: category(self.item.category).to_owned(),
             kind: self.kind().to_owned(),
-            session: self.item.session.to_string(),
+            session: self.item.session.map(|id| id.to_string()).unwrap_or_default(),
             session_title: shown(session),
             terminal: None,
             title,
@@ -187,7 +187,7 @@ mod tests {
     fn item(related: Option<Related>, category: Category) -> QueueItem {
         QueueItem {
             id: QueueItemId::new(7),
-            session: SessionId::NONE,
+            session: None,
             related,
             category,
             title: "Note\u{1b}[2J".to_owned(),
@@ -209,7 +209,7 @@ mod tests {
         };
         let mut request = Request::of_session(
             RequestId::new(3),
-            SessionId::NONE,
+            SessionId::new(1),
             asked,
             Timestamp::from_micros(0),
         );

@@ -133,21 +133,25 @@ pub enum Refused {
 }
 
 impl Split {
-    /// Where the two parts lie in a room. A room without space for a gap goes to the first.
     fn parts(&self, room: Rect) -> (Rect, Rect) {
-        let length = match self.direction {
-            Direction::Right => room.cols,
-            Direction::Below => room.rows,
-        };
-        let (first, second) = shared(length, self.share);
-        let next = length - second;
-        match self.direction {
-            Direction::Right => {
-                (Rect { cols: first, ..room }, Rect { col: room.col + next, cols: second, ..room })
-            }
-            Direction::Below => {
-                (Rect { rows: first, ..room }, Rect { row: room.row + next, rows: second, ..room })
-            }
+        parts(self.direction, self.share, room)
+    }
+}
+
+/// Where two parts lie in a room. A room without space for a gap goes to the first.
+fn parts(direction: Direction, share: u16, room: Rect) -> (Rect, Rect) {
+    let length = match direction {
+        Direction::Right => room.cols,
+        Direction::Below => room.rows,
+    };
+    let (first, second) = shared(length, share);
+    let next = length - second;
+    match direction {
+        Direction::Right => {
+            (Rect { cols: first, ..room }, Rect { col: room.col + next, cols: second, ..room })
+        }
+        Direction::Below => {
+            (Rect { rows: first, ..room }, Rect { row: room.row + next, rows: second, ..room })
         }
     }
 }
@@ -272,6 +276,18 @@ impl Tree {
         if self.contains(new) {
             return Err(Refused::Twice(new));
         }
+        self.check_insert(at, side, room)?;
+        let (direction, is_first) = side.split();
+        let (first, second) = if is_first { (new, at) } else { (at, new) };
+        let (first, second) = (Tree::Pane(first), Tree::Pane(second));
+        if let Some(pane) = self.pane_mut(at) {
+            *pane = Tree::Split(Box::new(Split { direction, share: WHOLE / 2, first, second }));
+        }
+        Ok(())
+    }
+
+    /// Whether another pane has room at a side of this one.
+    pub fn check_insert(&self, at: u64, side: Side, room: Rect) -> Result<(), Refused> {
         let area = self.area(at, room).ok_or(Refused::Unknown(at))?;
         if self.len() >= MOST_PANES {
             return Err(Refused::TooMany);
@@ -279,21 +295,10 @@ impl Tree {
         if self.depth_of(at) >= MOST_DEPTH {
             return Err(Refused::TooDeep);
         }
-        let (direction, is_first) = side.split();
-        let (first, second) = if is_first { (new, at) } else { (at, new) };
-        let split = Split {
-            direction,
-            share: WHOLE / 2,
-            first: Tree::Pane(first),
-            second: Tree::Pane(second),
-        };
-        let (one, two) = split.parts(area);
+        let (one, two) = parts(side.split().0, WHOLE / 2, area);
         let is_small = |part: Rect| part.cols < LEAST.0 || part.rows < LEAST.1;
         if is_small(one) || is_small(two) {
             return Err(Refused::TooSmall);
-        }
-        if let Some(pane) = self.pane_mut(at) {
-            *pane = Tree::Split(Box::new(split));
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ mod crash;
 mod doc_console;
 mod docs;
 mod face;
+mod face_calls;
 mod hosted_server;
 mod hostile;
 mod idx0;

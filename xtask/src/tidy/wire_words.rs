@@ -1,5 +1,5 @@
-//! Core speaks no wire: its texts name no method and no member as a protocol spells them. Of what is
-//! visible only the link does.
+//! Core speaks no wire: its texts name no method, no member and no thing as a protocol spells them. Of
+//! what is visible only the link does, and faces call methods by types and not by names.
 
 use super::{Finding, rust};
 
@@ -16,8 +16,18 @@ const FORMATS: &[&str] = &[
     "crates/core/src/workflows/encode/kept.rs",
     "crates/core/src/workflows/files.rs",
 ];
+/// Words of one protocol alone: its name, and what only it calls so.
+const OWN: &[&str] =
+    &["idx0", "Idx0", "ptywright", "Ptywright", "roder", "Roder", "Roost", "Roo", "Vibe"];
+/// Spellings of policy modes that only clients use.
+const MODES: &[&str] = &["ask", "accept-all", "accept-edits", "accept_edits"];
 /// Endings of files; a name before one is no method.
 const FILES: &[&str] = &["json", "jsonl", "md", "png", "sock", "toml", "txt"];
+
+/// Who calls the daemon, and the tables by which they do.
+const CALLERS: &[&str] =
+    &["crates/cli/src/", "crates/face/src/", "crates/tui/src/", "crates/window/src/"];
+const CALLS: &str = "crates/face/src/daemon.rs";
 
 /// Where serde is only for the link, and where the link is.
 const SEEN: &str = "crates/view/src/";
@@ -27,6 +37,9 @@ const LINK: &str = "crates/view/src/link/";
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     if path.starts_with(SEEN) && !path.starts_with(LINK) && !rust::is_test_file(path) {
         return serde_types(path, text);
+    }
+    if CALLERS.iter().any(|room| path.starts_with(room)) && path != CALLS {
+        return if rust::is_test_file(path) { Vec::new() } else { named_calls(path, text) };
     }
     if !path.starts_with(ROOM) || rust::is_test_file(path) || path.ends_with("/attack.rs") {
         return Vec::new();
@@ -54,13 +67,39 @@ fn serde_types(path: &str, text: &str) -> Vec<Finding> {
     found.map(|(at, _)| Finding::error(path, at + 1, message.clone())).collect()
 }
 
+/// Methods that are called by a name and not by a type.
+fn named_calls(path: &str, text: &str) -> Vec<Finding> {
+    let lines = text.lines().take(rust::lines_before_tests(text)).enumerate();
+    let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let is_method = |text: &&str| {
+        let rest = text.strip_prefix("rookery/").unwrap_or_default();
+        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'/')
+    };
+    let found = code.filter_map(|(at, line)| {
+        let name = literals(line).find(is_method)?;
+        let message = format!(
+            "`{name}` is called by its name: call it by type, from `view::link::method`, {CALLS} or the \
+             types of its dialect"
+        );
+        Some(Finding::error(path, at + 1, message))
+    });
+    found.collect()
+}
+
 /// The texts between quotes on a line.
 fn literals(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').skip(1).step_by(2)
 }
 
-/// A word like `camelCase`, `noun/verb` or `noun.verb`.
+/// A word like `camelCase`, `noun/verb` or `noun.verb`, one of a protocol, or how clients spell a mode.
 fn wire_word(text: &str) -> Option<&str> {
+    if MODES.contains(&text) {
+        return Some(text);
+    }
+    let own = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| OWN.contains(word));
+    if own.is_some() {
+        return own;
+    }
     let is_edge = |c: char| !c.is_ascii_alphanumeric() && !"_/.".contains(c);
     text.split(is_edge)
         .map(|word| word.trim_matches('.'))
@@ -103,6 +142,9 @@ mod tests {
             r#"    Error::invalid("id", "disableTimeout excludes it")"#,
             r#"const EXEC: &str = "command/exec";"#,
             r#"    tool: "tab.open".to_owned(),"#,
+            r#"    title: "Vibe Tool Started".to_owned(),"#,
+            r#"    matches!(word, "ask" | "default")"#,
+            r#"    Error::failed("Roder asks twice")"#,
         ] {
             assert_eq!(check(path, line).len(), 1, "{line}");
             assert_eq!(check("crates/dialects/roder/src/lib.rs", line).len(), 0, "{line}");
@@ -115,9 +157,23 @@ mod tests {
             r#"    text.push_str("\nKeep in particular: ");"#,
             r#"    Error::failed("it failed. Try again")"#,
             r#"    "/proc/self/exe""#,
+            r#"    Error::failed("ask again later")"#,
         ] {
             assert_eq!(check(path, line), [], "{line}");
         }
+    }
+
+    #[test]
+    fn methods_are_called_by_their_types() {
+        let line = r#"    self.call(Ask::Quiet, "rookery/queue/resolve", params);"#;
+        for path in ["crates/face/src/pages/inbox.rs", "crates/window/src/lib.rs"] {
+            assert_eq!(check(path, line).len(), 1, "{path}");
+        }
+        for path in [CALLS, "crates/face/src/app/tests.rs", "crates/view/src/link/method.rs"] {
+            assert_eq!(check(path, line), [], "{path}");
+        }
+        let socket = r#"    dir.join("rookery/rookery.sock")"#;
+        assert_eq!(check("crates/cli/src/personas/roostctl/wait.rs", socket), []);
     }
 
     #[test]

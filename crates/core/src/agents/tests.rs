@@ -149,31 +149,31 @@ async fn the_default_model_is_chosen_whole() {
 }
 
 #[tokio::test]
-async fn the_word_for_asking_is_the_one_last_used_and_outlives_a_restart() {
+async fn the_mode_that_asks_is_spelled_as_it_last_was_and_outlives_a_restart() {
     let home = Home::new();
     let core = home.core(false).await;
     let thread = home.thread(&core).await;
-    assert_eq!(core.threads().asking_word(), "default");
+    assert_eq!(core.threads().asking_spelling().as_deref(), Some("default"));
     core.threads()
         .set_mode(Some(thread), Mode::Default, Some("ask".to_owned()), None)
         .await
         .unwrap();
-    assert_eq!(core.threads().asking_word(), "ask");
+    assert_eq!(core.threads().asking_spelling().as_deref(), Some("ask"));
     core.agents().set_default_mode("plan").await.unwrap();
     assert_eq!(
-        (core.threads().mode(None), core.threads().asking_word().as_str()),
-        (Mode::Plan, "ask")
+        (core.threads().mode(None), core.threads().asking_spelling().as_deref()),
+        (Mode::Plan, Some("ask"))
     );
     assert!(core.agents().set_default_mode("yolo").await.is_err());
     core.stop(StopKind::KeepTerminals).await.unwrap();
     drop(core);
     let core = home.core(false).await;
     assert_eq!(
-        (core.threads().mode(None), core.threads().asking_word().as_str()),
-        (Mode::Plan, "ask")
+        (core.threads().mode(None), core.threads().asking_spelling().as_deref()),
+        (Mode::Plan, Some("ask"))
     );
     core.agents().set_default_mode("default").await.unwrap();
-    assert_eq!(core.threads().asking_word(), "default");
+    assert_eq!(core.threads().asking_spelling().as_deref(), Some("default"));
 }
 
 #[tokio::test]

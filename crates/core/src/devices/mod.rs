@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use rookery_model::{Error, Result, Timestamp};
 use rookery_store::{Change, ValueKey};
 
 use crate::clock;
+use crate::log::{Shows, Signalled, SignalledGuard, Signals};
 use crate::rooms::Devices;
 use crate::seats::ViewerRights;
 
@@ -119,19 +119,20 @@ impl State {
 
 /// Devices and pairings.
 pub(crate) struct Room {
-    state: Arc<Mutex<State>>,
+    state: Arc<Signalled<State>>,
 }
 
 impl Room {
     /// With the devices that were kept.
-    pub(crate) fn new(kept: Option<String>) -> Room {
+    pub(crate) fn new(kept: Option<String>, signals: &Signals) -> Room {
         let devices = kept.map(|text| records::read(&text)).unwrap_or_default();
-        Room { state: Arc::new(Mutex::new(State { devices, ..State::default() })) }
+        let state = State { devices, ..State::default() };
+        Room { state: Arc::new(Signalled::new(state, Shows::Devices, signals)) }
     }
 }
 
 impl Devices {
-    fn state(&self) -> parking_lot::MutexGuard<'_, State> {
+    fn state(&self) -> SignalledGuard<'_, State> {
         self.core.inner.devices.state.lock()
     }
 
@@ -231,7 +232,7 @@ impl Devices {
         self.core
             .transact_durably(|tx| {
                 // Read here, so that what is written last is what is true last.
-                let value = records::write(&mut state.lock().devices);
+                let value = records::write(&mut state.lock_quietly().devices);
                 tx.save(Change::KeptSet { what: ValueKey::Devices, value });
                 Ok(())
             })

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::{Device, Paired, State, is_news, now};
+use crate::log::Signalled;
 use crate::rooms::Devices;
 
 /// Connections that one device may have; the oldest makes room.
@@ -38,7 +38,7 @@ pub struct Visit {
     pub device: Device,
     number: u64,
     reason: watch::Receiver<Option<CloseReason>>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Signalled<State>>,
 }
 
 impl std::fmt::Debug for Visit {

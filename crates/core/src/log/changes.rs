@@ -32,10 +32,26 @@ shows! {
     Agents,
     /// Snapshots of work trees.
     Checkpoints,
+    /// What child agents did.
+    Children,
     /// Programs that clients run.
     Commands,
+    /// Browsers and programs elsewhere that were paired, their connections, and codes that are open.
+    Devices,
+    /// What happened to files, and what was taken back of it.
+    FileChanges,
     /// Work that one session hands to another.
     Handoffs,
+    /// Files of other agents, and what was decided about them.
+    Imports,
+    /// Events.
+    Log,
+    /// Catalogs of plugins, and the plugins that are installed.
+    Marketplaces,
+    /// Images and other files that are kept.
+    Media,
+    /// What is to be known in other threads as well.
+    Memories,
     /// What programs that clients run print.
     Output,
     /// What asks for attention, and the timeline.
@@ -44,16 +60,26 @@ shows! {
     Requests,
     /// Reviews of changes.
     Reviews,
+    /// Places where tools and tasks run.
+    Runners,
     /// What viewers have in front of them.
     Seats,
+    /// Terminals and threads as supervisors see them.
+    Sessions,
     /// Background tasks. Not what they write.
     Tasks,
+    /// Teams of agents, their members and what was sent to them.
+    Teams,
     /// Terminals, their titles, states and places. Not their screens, which tell their own progress.
     Terminals,
     /// The heads of threads, and the mode that holds for all of them.
     Threads,
+    /// Runs of workflows.
+    Workflows,
     /// Projects, their order, and what is selected.
     Workspace,
+    /// Work trees of repositories that were made, landed or removed here. Not what git does to them.
+    Worktrees,
 }
 
 /// One signal for each thing that can be shown. Cheap to clone.
@@ -204,5 +230,15 @@ mod tests {
         assert!(changes.next().now_or_never().is_none());
         kept.lock().push(2);
         assert_eq!(changes.next().await.unwrap(), [Shows::Seats]);
+    }
+
+    #[test]
+    fn every_room_has_a_signal() {
+        let signals: Vec<String> =
+            Shows::ALL.iter().map(|shows| format!("{shows:?}").to_lowercase()).collect();
+        // Seats are handles of one viewer; there are as many as viewers.
+        for room in crate::rooms::NAMES.iter().copied().chain(["seats"]) {
+            assert!(signals.contains(&room.replace('_', "")), "{room} has none");
+        }
     }
 }

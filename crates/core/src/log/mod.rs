@@ -21,7 +21,7 @@ use crate::core::Core;
 use crate::rooms::Log;
 
 pub use changes::{Changes, Shows};
-pub(crate) use changes::{Signalled, Signals};
+pub(crate) use changes::{Signalled, SignalledGuard, Signals};
 pub use notice::{
     FileChange, ItemChange, Notice, NoticeBody, PlanChange, PlanRef, ProcessStopping, ProgramName,
     RequestChange, RunnerChange, SettingsChange, TaskChange, TaskOutput, ThreadChange, TraceChange,
@@ -37,8 +37,9 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub(crate) fn new(published: watch::Receiver<EventSeq>) -> Room {
-        Room { spine: Arc::new(Spine::new(published.clone())), published }
+    pub(crate) fn new(published: watch::Receiver<EventSeq>, signals: &Signals) -> Room {
+        let spine = Spine::new(published.clone(), signals.clone());
+        Room { spine: Arc::new(spine), published }
     }
 
     /// Where notices go, most of them once what they say is durable.

@@ -7,6 +7,7 @@ use rookery_model::{
     TerminalId, Thread, ThreadId, Timestamp, TraceId, TraceStatus, Turn, TurnId,
 };
 
+use super::Shows;
 use crate::children::{TraceItem, TraceSummary};
 use crate::imports::ImportChange;
 use crate::marketplaces::MarketplaceChange;
@@ -335,6 +336,37 @@ pub enum SettingsChange {
 }
 
 impl NoticeBody {
+    /// What a viewer shows that changed by this: that of a room which keeps it beside the world. What
+    /// stands in the world raises its signal when that changes.
+    pub(super) fn shows(&self) -> Option<Shows> {
+        match self {
+            NoticeBody::Files(_) => Some(Shows::FileChanges),
+            NoticeBody::Import(change) => {
+                (!matches!(**change, ImportChange::Previewed(_))).then_some(Shows::Imports)
+            }
+            NoticeBody::Marketplace(_) => Some(Shows::Marketplaces),
+            NoticeBody::Media(_) => Some(Shows::Media),
+            NoticeBody::Memory(change) => match **change {
+                // Nothing is another afterwards.
+                MemoryChange::Queried { .. } | MemoryChange::Recalled { .. } => None,
+                _ => Some(Shows::Memories),
+            },
+            NoticeBody::Runner(_) => Some(Shows::Runners),
+            NoticeBody::Team(_) => Some(Shows::Teams),
+            NoticeBody::Trace(_) => Some(Shows::Children),
+            NoticeBody::Workflow(_) => Some(Shows::Workflows),
+            NoticeBody::Thread(_)
+            | NoticeBody::Turn(_)
+            | NoticeBody::Item(..)
+            | NoticeBody::Request(_)
+            | NoticeBody::Stopping(_)
+            | NoticeBody::Settings(_)
+            | NoticeBody::Plan(_)
+            | NoticeBody::Task(_)
+            | NoticeBody::Warning(_) => None,
+        }
+    }
+
     pub(super) fn is_of_item(&self) -> bool {
         matches!(self, NoticeBody::Item(..))
     }

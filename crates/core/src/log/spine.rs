@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use rookery_model::{Error, EventSeq, Result, ThreadId};
 use tokio::sync::{Notify, futures::Notified, watch};
 
-use super::{News, Notice, NoticeBody};
+use super::{News, Notice, NoticeBody, Shows, Signals};
 use crate::clock;
 
 /// How far a reader may be behind, in bytes that notices take in memory.
@@ -37,6 +37,7 @@ pub(crate) struct Spine {
     grown: Notify,
     /// Number of the newest durable event: each notice comes after the events up to there.
     published: watch::Receiver<EventSeq>,
+    signals: Signals,
 }
 
 #[derive(Default)]
@@ -156,14 +157,18 @@ impl State {
 }
 
 impl Spine {
-    pub(super) fn new(published: watch::Receiver<EventSeq>) -> Self {
-        Self { limits: LIMITS, state: Mutex::default(), grown: Notify::new(), published }
+    pub(super) fn new(published: watch::Receiver<EventSeq>, signals: Signals) -> Self {
+        let (state, grown) = (Mutex::default(), Notify::new());
+        Self { limits: LIMITS, state, grown, published, signals }
     }
 
     #[cfg(test)]
     fn within(whole: usize, older: usize) -> Arc<Self> {
         let (_, published) = watch::channel(EventSeq::new(0));
-        Arc::new(Self { limits: Limits { whole, older }, ..Self::new(published) })
+        Arc::new(Self {
+            limits: Limits { whole, older },
+            ..Self::new(published, Signals::default())
+        })
     }
 
     /// Sends notices about a thread, in order. Never waits for readers.
@@ -174,7 +179,9 @@ impl Spine {
     ) {
         let (at, after) = (clock::wall(), *self.published.borrow());
         let mut state = self.state.lock();
+        let mut changed: Vec<Shows> = Vec::new();
         for body in bodies {
+            changed.extend(body.shows().filter(|shows| !changed.contains(shows)));
             let mut seq = 0;
             if let Some(thread) = thread.filter(|_| body.is_of_item()) {
                 let last = state.seqs.entry(thread).or_insert(0);
@@ -189,6 +196,7 @@ impl Spine {
         }
         state.bound(self.limits);
         drop(state);
+        changed.into_iter().for_each(|shows| self.signals.raise(shows));
         self.grown.notify_waiters();
     }
 

@@ -24,7 +24,7 @@ type Rank = (bool, Reverse<Category>, u64, QueueItemId);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Items {
     all: Table<QueueItemId, QueueItem>,
-    open: OrdSet<(SessionId, QueueItemId)>,
+    open: OrdSet<(Option<SessionId>, QueueItemId)>,
     open_about: OrdSet<(Related, QueueItemId)>,
     /// Open items that expire, by their age.
     expiring: OrdSet<(Timestamp, QueueItemId)>,
@@ -93,8 +93,8 @@ impl Items {
         items.filter(move |item| !has_expired(item, now))
     }
 
-    /// The open items of a session.
-    pub(crate) fn open_of(&self, session: SessionId) -> impl Iterator<Item = &QueueItem> {
+    /// The open items of a session, or those of none.
+    pub(crate) fn open_of(&self, session: Option<SessionId>) -> impl Iterator<Item = &QueueItem> {
         let (first, last) = (QueueItemId::new(0), QueueItemId::new(u128::MAX));
         let found = self.open.range((session, first)..=(session, last));
         found.filter_map(|(_, id)| self.all.get(id))
@@ -156,7 +156,7 @@ mod tests {
     fn item(id: u128, category: Category) -> QueueItem {
         QueueItem {
             id: QueueItemId::new(id),
-            session: SessionId::new(1),
+            session: Some(SessionId::new(1)),
             related: None,
             category,
             title: String::new(),
@@ -236,7 +236,7 @@ mod tests {
             let category = Category::ALL[next(Category::ALL.len() as u64) as usize];
             all.put(QueueItem {
                 id,
-                session: SessionId::new(next(7).into()),
+                session: (next(8) > 0).then(|| SessionId::new(next(7).into())),
                 related,
                 order: step,
                 created_at: Timestamp::from_micros(next(1_000) as i64),
@@ -250,7 +250,7 @@ mod tests {
                 ids
             };
             let is_open = |item: &&QueueItem| item.resolved_at.is_none();
-            let session = SessionId::new(next(7).into());
+            let session = (next(8) > 0).then(|| SessionId::new(next(7).into()));
             let scanned = all.all.values().filter(is_open).filter(|item| item.session == session);
             assert_eq!(ids(all.open_of(session).collect()), ids(scanned.collect()));
             let about = Related::Request(RequestId::new(next(5).into()));

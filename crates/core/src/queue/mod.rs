@@ -17,10 +17,43 @@ use crate::world::{Tx, World, draw};
 pub(crate) use items::{Items, MAX_ITEMS};
 pub(crate) use timeline::MAX_LINES;
 
+/// What became of the agent that a session was to start, as the queue has it. A dialect may have words of
+/// its own for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentStart {
+    Started,
+    /// The one that was named did not start.
+    Failed,
+    /// The usual one did not start.
+    UsualFailed,
+    /// The daemon stopped meanwhile, so it is not known.
+    Interrupted,
+}
+
+impl AgentStart {
+    const ALL: [AgentStart; 4] =
+        [AgentStart::Started, AgentStart::Failed, AgentStart::UsualFailed, AgentStart::Interrupted];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            AgentStart::Started => "Agent started",
+            AgentStart::Failed => "Agent not started",
+            AgentStart::UsualFailed => "Usual agent not started",
+            AgentStart::Interrupted => "Agent start interrupted",
+        }
+    }
+
+    /// What an item says of such a start, if it does.
+    pub fn of(item: &QueueItem) -> Option<AgentStart> {
+        let is_ours = item.source == Source::Protocol && item.related.is_none();
+        AgentStart::ALL.into_iter().find(|start| is_ours && start.title() == item.title)
+    }
+}
+
 /// An item to be filed.
 #[derive(Clone, Debug)]
 pub(crate) struct NewItem {
-    pub(crate) session: SessionId,
+    pub(crate) session: Option<SessionId>,
     pub(crate) related: Option<Related>,
     pub(crate) category: Category,
     pub(crate) title: String,
@@ -101,13 +134,13 @@ impl Tx<'_> {
         }
     }
 
-    /// Whether such an item of a session is open.
+    /// Whether such an item of a session, or of none, is open.
     pub(crate) fn has_open_item(
         &self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         is_wanted: impl Fn(&QueueItem) -> bool,
     ) -> bool {
-        self.world.queue.open_of(session).any(is_wanted)
+        self.world.queue.open_of(session.into()).any(is_wanted)
     }
 
     /// Resolves all open items about one thing.
@@ -116,13 +149,13 @@ impl Tx<'_> {
         self.resolve(open);
     }
 
-    /// Resolves such open items of a session.
+    /// Resolves such open items of a session, or of none.
     pub(crate) fn resolve_items(
         &mut self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         is_wanted: impl Fn(&QueueItem) -> bool,
     ) {
-        let open = self.world.queue.open_of(session);
+        let open = self.world.queue.open_of(session.into());
         let wanted: Vec<QueueItem> = open.filter(|item| is_wanted(item)).cloned().collect();
         self.resolve(wanted);
     }

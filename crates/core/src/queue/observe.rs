@@ -14,7 +14,7 @@ use crate::sessions::SessionHome;
 use crate::sessions::{session_of, session_of_thread};
 use crate::world::Tx;
 
-/// What idx0 calls it when a terminal asks to be looked at.
+/// The title of a terminal that asks to be looked at.
 const NEEDED: &str = "Approval needed";
 /// Who settles what a session asked that is closed.
 const BY_CLOSING: &str = "closed";
@@ -68,7 +68,7 @@ impl Queue {
         tx.log_line(session, TimelineKind::StatusError, "Terminal error", None);
         if !tx.is_tools(id) {
             tx.file(NewItem {
-                session,
+                session: Some(session),
                 related: None,
                 category: Category::Error,
                 title: "Terminal error".to_owned(),
@@ -111,7 +111,14 @@ impl Tx<'_> {
                 let subtitle = Some(text.body.clone()).filter(|body| !body.is_empty());
                 let title = if text.title.is_empty() { "Notification" } else { &text.title };
                 let title = title.to_owned();
-                let new = NewItem { session, related: None, category, title, subtitle, source };
+                let new = NewItem {
+                    session: Some(session),
+                    related: None,
+                    category,
+                    title,
+                    subtitle,
+                    source,
+                };
                 match category {
                     // A more trusted source said so, or it was said before.
                     Category::ApprovalNeeded if self.waits_already(session) => {}
@@ -141,7 +148,7 @@ impl Tx<'_> {
         });
         let said = said.filter(|said| !said.is_empty());
         self.file(NewItem {
-            session,
+            session: Some(session),
             related: None,
             category: Category::ApprovalNeeded,
             title: NEEDED.to_owned(),
@@ -194,7 +201,7 @@ impl Tx<'_> {
         };
         self.log_line(session, kind, word, None);
         self.file_once(NewItem {
-            session,
+            session: Some(session),
             related: None,
             category,
             title: word.to_owned(),

@@ -15,23 +15,24 @@ impl Queue {
     pub fn timeline(&self, session: Option<SessionId>, limit: usize) -> Vec<TimelineItem> {
         let world = self.core.look();
         let lines = world.timeline.values().rev();
-        let wanted = lines.filter(|line| session.is_none_or(|session| line.session == session));
+        let wanted =
+            lines.filter(|line| session.is_none_or(|session| line.session == Some(session)));
         wanted.take(limit).cloned().collect()
     }
 }
 
 impl Tx<'_> {
-    /// Writes a line.
+    /// Writes a line, of a session or of none.
     pub(crate) fn log_line(
         &mut self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         kind: TimelineKind,
         title: impl Into<String>,
         related: Option<Related>,
     ) {
         let line = TimelineItem {
             id: TimelineItemId::new(draw()),
-            session,
+            session: session.into(),
             created_at: clock::wall(),
             order: self.world.next_order(),
             kind,

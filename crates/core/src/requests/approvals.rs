@@ -41,8 +41,8 @@ pub enum ApprovalStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     pub id: RequestId,
-    /// The session that asks.
-    pub session: SessionId,
+    /// The session that asks; none if a client does that belongs to none.
+    pub session: Option<SessionId>,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// In a few words.
@@ -118,10 +118,10 @@ impl Approval {
     }
 }
 
-/// The session that a request belongs to.
-pub(crate) fn session_of_request(request: &Request) -> SessionId {
+/// The session that a request belongs to, if it belongs to one.
+pub(crate) fn session_of_request(request: &Request) -> Option<SessionId> {
     let thread = request.thread().map(session_of_thread);
-    request.session().or(thread).unwrap_or(SessionId::NONE)
+    request.session().or(thread)
 }
 
 fn status(request: &Request) -> ApprovalStatus {
@@ -259,7 +259,7 @@ impl Tx<'_> {
         }
     }
 
-    fn show_request(&mut self, request: &Request, session: SessionId) {
+    fn show_request(&mut self, request: &Request, session: Option<SessionId>) {
         let (title, summary) = match (&request.asked, Approval::of(request)) {
             (Asked::Input { questions }, _) => {
                 let first = questions.first();
@@ -292,7 +292,7 @@ impl Tx<'_> {
         let vague = |item: &QueueItem| is_word(item, Category::ApprovalNeeded);
         let was_told = self.has_open_item(session, vague);
         self.resolve_items(session, vague);
-        if let Some(terminal) = self.shown_on(session) {
+        if let Some(terminal) = session.and_then(|session| self.shown_on(session)) {
             let body =
                 Approval::of(request).map_or(summary, |approval| with_asker(approval.action));
             let text = (!was_told).then_some(NotificationText { title, body });

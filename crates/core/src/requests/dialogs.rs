@@ -105,7 +105,7 @@ impl Requests {
             let is_known = match &seen {
                 Some(seen) if seen.is_decidable => asked == [seen.id.as_str()],
                 Some(_) => false,
-                None => asked.is_empty() && !world.queue.open_of(session).any(is_vague),
+                None => asked.is_empty() && !world.queue.open_of(Some(session)).any(is_vague),
             };
             if is_known {
                 return Ok(Shown::Known);
@@ -339,7 +339,7 @@ impl Tx<'_> {
             return;
         }
         self.file(NewItem {
-            session,
+            session: Some(session),
             related: None,
             category: Category::ApprovalNeeded,
             title: seen.title,

@@ -97,7 +97,7 @@ impl Reviews {
             match (core.reviews().deliver(id, None).await, core.reviews().get(id)) {
                 (Err(error), Ok(review)) => {
                     let title = "Review not delivered";
-                    let session = review.place.session_or_none();
+                    let session = review.place.session();
                     core.checkpoints()
                         .file_failure_of(session, title, &error, Some(id.get()))
                         .await;

@@ -193,7 +193,7 @@ impl Tx<'_> {
 
     pub(crate) fn ask_review(&mut self, new: NewReview, source: Source) -> Review {
         let NewReview { place, checkpoint, summary, mut differences } = new;
-        let session = place.session_or_none();
+        let session = place.session();
         let known = checkpoint.and_then(|id| self.world.checkpoints.get(&id));
         if let Some(known) = known {
             if differences.files.is_empty() {
@@ -234,7 +234,7 @@ impl Tx<'_> {
     fn follow_review(&mut self, review: &Review) {
         let related = Related::Review(review.id);
         let again = |category, title: &str| NewItem {
-            session: review.place.session_or_none(),
+            session: review.place.session(),
             related: Some(related),
             category,
             title: title.to_owned(),
@@ -256,7 +256,7 @@ impl Tx<'_> {
                 "Review deferred"
             }
         };
-        let session = review.place.session_or_none();
+        let session = review.place.session();
         self.log_line(session, TimelineKind::ReviewUpdated, line, Some(related));
     }
 }

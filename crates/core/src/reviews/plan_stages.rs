@@ -207,7 +207,7 @@ impl Tx<'_> {
         let mut review = PlanReview { head, plan };
         self.keep_plan(&mut review);
         let related = Some(Related::Review(review.head.id));
-        let session = review.head.place.session_or_none();
+        let session = review.head.place.session();
         self.log_line(session, TimelineKind::ReviewRequested, "Plan to be reviewed", related);
         // As it is kept, without secrets.
         let kept = self.world.reviews.get(&review.head.id).cloned();

@@ -197,10 +197,12 @@ impl Runners {
                 tracing::warn!(%error, destination = id, "a runner of a thread that is not there is left");
             }
         }
-        if let Some(tree) = tree
-            && let Err(error) = worktree::give_back(&tree).await
-        {
-            tracing::warn!(%error, destination = id, "the worktree of a thread that is not there is left");
+        let Some(tree) = tree else { return };
+        match worktree::give_back(&tree).await {
+            Ok(_) => self.core.worktrees().raise_changed(),
+            Err(error) => {
+                tracing::warn!(%error, destination = id, "the worktree of a thread that is not there is left");
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use rookery_store::Change;
 use super::create::{planned, worktree_error};
 use crate::checkpoints::NewCheckpoint;
 use crate::clock;
-use crate::queue::NewItem;
+use crate::queue::{AgentStart, NewItem};
 use crate::rooms::Sessions;
 use crate::world::Tx;
 
@@ -154,10 +154,10 @@ impl Sessions {
             let text = "the daemon stopped while the agent was being started; \
                         look whether it runs, and start it if it does not";
             tx.file(NewItem {
-                session,
+                session: Some(session),
                 related: None,
                 category: Category::Blocked,
-                title: "Vibe Tool Launch Interrupted".to_owned(),
+                title: AgentStart::Interrupted.title().to_owned(),
                 subtitle: Some(text.to_owned()),
                 source: Source::Protocol,
             });
@@ -172,12 +172,14 @@ impl Sessions {
     /// No client was answered, so it is undone.
     async fn resume_worktree(&self, tree: PlannedTree) {
         let id = AcceptedWork::Worktree(tree.clone()).id();
-        let error = match undo_tree(&tree).await {
+        let undone = undo_tree(&tree).await;
+        self.core.worktrees().raise_changed();
+        let error = match undone {
             Ok(()) => Error::failed("the daemon stopped while it was made; it was undone"),
             Err(error) => error,
         };
         let title = format!("Worktree {} not created", tree.path.display());
-        self.core.checkpoints().file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
+        self.core.checkpoints().file_failure_of(None, &title, &error, Some(id)).await;
     }
 
     /// The agent that worked in it is over: it goes unless there is work in it.
@@ -189,7 +191,10 @@ impl Sessions {
         };
         let shown = tree.path.display();
         match kept {
-            Ok(ReturnOutcome::Removed) => self.give_up(id),
+            Ok(ReturnOutcome::Removed) => {
+                self.core.worktrees().raise_changed();
+                self.give_up(id);
+            }
             Ok(ReturnOutcome::Kept(branch)) => {
                 let branch = branch.map(|branch| format!(", branch {branch}"));
                 let text = format!("{shown}{}", branch.unwrap_or_default());
@@ -198,7 +203,7 @@ impl Sessions {
             Err(error) => {
                 let title = format!("Worktree {shown} not given back");
                 let checkpoints = self.core.checkpoints();
-                checkpoints.file_failure_of(SessionId::NONE, &title, &error, Some(id)).await;
+                checkpoints.file_failure_of(None, &title, &error, Some(id)).await;
             }
         }
     }
@@ -206,7 +211,7 @@ impl Sessions {
     async fn report_kept(&self, text: String, accepted: u128) {
         let filed = self.core.transact_durably(|tx| {
             tx.file(NewItem {
-                session: SessionId::NONE,
+                session: None,
                 related: None,
                 category: Category::Informational,
                 title: "Work of an interrupted agent was kept".to_owned(),
@@ -234,7 +239,7 @@ impl Sessions {
                     "the daemon stopped while comments went to the agent; deliver again if they did not arrive",
                 );
                 let title = "Review not delivered";
-                let session = review.place.session_or_none();
+                let session = review.place.session();
                 self.core
                     .checkpoints()
                     .file_failure_of(session, title, &error, Some(id.get()))

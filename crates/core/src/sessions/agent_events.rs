@@ -192,7 +192,7 @@ impl Tx<'_> {
     fn take_event(&mut self, session: SessionId, at: Timestamp, kind: AgentEventKind) -> Created {
         use AgentEventKind as Kind;
         let word = |category, title: &str, subtitle: Option<String>| NewItem {
-            session,
+            session: Some(session),
             related: None,
             category,
             title: title.to_owned(),
@@ -273,7 +273,7 @@ impl Tx<'_> {
 
     /// Puts a checkpoint into its list, the queue and the timeline.
     pub(crate) fn add_checkpoint(&mut self, checkpoint: Checkpoint, line: &str) -> CheckpointId {
-        let (id, session) = (checkpoint.id, checkpoint.place.session_or_none());
+        let (id, session) = (checkpoint.id, checkpoint.place.session());
         let related = Some(Related::Checkpoint(id));
         self.keep(Record::Checkpoint(checkpoint.clone()));
         self.file(NewItem {

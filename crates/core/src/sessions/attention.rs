@@ -71,8 +71,14 @@ impl Sessions {
                 };
                 tx.log_line(session, TimelineKind::StatusProgress, title.clone(), None);
                 let source = Source::Report;
-                let new =
-                    NewItem { session, related: None, category, title, subtitle: summary, source };
+                let new = NewItem {
+                    session: Some(session),
+                    related: None,
+                    category,
+                    title,
+                    subtitle: summary,
+                    source,
+                };
                 let id = tx.file(new);
                 if let Some(terminal) = tx.living_terminal_of(session) {
                     if let Some((reported, word)) = activity {

@@ -14,7 +14,7 @@ use rookery_model::{
 };
 
 use crate::checkpoints::no_session;
-use crate::queue::NewItem;
+use crate::queue::{AgentStart, NewItem};
 use crate::rooms::Sessions;
 use crate::sessions::SessionHome;
 use crate::sessions::session_of;
@@ -180,10 +180,11 @@ impl Sessions {
         let terminal = match self.open(accepted, &new, &place).await {
             Ok(terminal) => terminal,
             Err(error) => {
-                if let Some(made) = &accepted.tree
-                    && let Err(error) = worktree::undo_planned(&planned(made)).await
-                {
-                    tracing::warn!(%error, path = %made.path.display(), "a worktree was left behind");
+                if let Some(made) = &accepted.tree {
+                    if let Err(error) = worktree::undo_planned(&planned(made)).await {
+                        tracing::warn!(%error, path = %made.path.display(), "a worktree was left behind");
+                    }
+                    self.core.worktrees().raise_changed();
                 }
                 return Err(error);
             }
@@ -198,10 +199,10 @@ impl Sessions {
         let (tool, failure) = match accepted.tool.clone() {
             AcceptedTool::None => return,
             AcceptedTool::Usual => match self.usual_tool() {
-                Some(tool) => (tool, "Default Tool Launch Failed"),
+                Some(tool) => (tool, AgentStart::UsualFailed.title()),
                 None => return,
             },
-            AcceptedTool::Named(tool) => (tool, "Vibe Tool Launch Failed"),
+            AcceptedTool::Named(tool) => (tool, AgentStart::Failed.title()),
         };
         accepted.is_launching = true;
         match self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await {
@@ -274,7 +275,9 @@ impl Sessions {
         self.accept(AcceptedWork::Session(Box::new(accepted.clone()))).await?;
         let (path, branch) = (Some(plan.path), Some(plan.branch));
         let made = worktree::create(top, &NewWorktree { path, branch, ..request }).await;
-        if made.is_err() {
+        if made.is_ok() {
+            self.core.worktrees().raise_changed();
+        } else {
             // Undone already; what another program made there meanwhile is not ours.
             accepted.tree = None;
         }
@@ -403,10 +406,10 @@ impl Sessions {
         self.core
             .transact_durably(|tx| {
                 tx.file(NewItem {
-                    session,
+                    session: Some(session),
                     related: None,
                     category: Category::Informational,
-                    title: "Vibe Tool Started".to_owned(),
+                    title: AgentStart::Started.title().to_owned(),
                     subtitle: Some(format!("Launched {tool} in session.")),
                     source: Source::Protocol,
                 });
@@ -441,6 +444,7 @@ impl Sessions {
         let request =
             RemoveRequest { path: place.clone(), force, delete_branch: false, is_running };
         worktree::remove(&repo, &request).await.map_err(worktree_error)?;
+        self.core.worktrees().raise_changed();
         Ok(place)
     }
 }

@@ -97,7 +97,8 @@ impl Sessions {
         if let (None, WorkPlace::Tree(tree)) = (named, &review.place) {
             return only(self.agents_in(tree).await, tree);
         }
-        let id = named.unwrap_or_else(|| review.place.session_or_none());
+        let id = named.or(review.place.session());
+        let id = id.ok_or_else(|| Error::not_found("the review belongs to no session"))?;
         self.get(id).ok_or_else(|| no_session(id))
     }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use rookery_model::{Category, Error, Related, Result, SessionId, Source, Task, TaskId, TaskState};
+use rookery_model::{Category, Error, Related, Result, Source, Task, TaskId, TaskState};
 use rookery_store::Change;
 use rookery_tasks::{Message, Queue, Records, SetError};
 
@@ -105,7 +105,7 @@ impl Tx<'_> {
             return;
         }
         let node = task.attempts.last().map_or(NODE, |attempt| attempt.node.as_str());
-        let session = task.thread.map_or(SessionId::NONE, session_of_thread);
+        let session = task.thread.map(session_of_thread);
         self.file_once(NewItem {
             session,
             related: Some(related),

@@ -115,7 +115,7 @@ impl Teams {
     pub(super) async fn notify_lead(&self, live: &Arc<LiveTeam>) {
         let lead = live.look(|state| {
             let lead = state.team.member(MemberId::LEAD)?;
-            let waiting = state.team.undelivered(&lead.id, &state.on_their_way());
+            let waiting = state.team.undelivered(&lead.id, &state.letters);
             (!waiting.is_empty()).then(|| lead.clone())
         });
         let Some(lead) = lead else { return };
@@ -150,7 +150,7 @@ impl Teams {
     pub(super) async fn send_what_waits(&self, live: &Arc<LiveTeam>, thread: ThreadId) {
         let member = live.look(|state| {
             let member = state.team.of_thread(thread).filter(|it| it.role == Role::Teammate)?;
-            let waiting = state.team.undelivered(&member.id, &state.on_their_way());
+            let waiting = state.team.undelivered(&member.id, &state.letters);
             (!waiting.is_empty()).then(|| member.clone())
         });
         let Some(member) = member else { return };

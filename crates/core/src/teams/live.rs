@@ -29,17 +29,11 @@ pub(super) struct LiveTeam {
 /// A team and what is on its way to members.
 pub(super) struct State {
     pub(super) team: Team,
-    pub(super) letters: Vec<Sent>,
+    pub(super) letters: Vec<Letter>,
     /// The last turn of each thread whose end was noted.
     ended: HashMap<ThreadId, TurnId>,
     /// Counts changes.
     revision: u64,
-}
-
-/// A letter and whether it is sent, or only about to be.
-pub(super) struct Sent {
-    pub(super) letter: Letter,
-    pub(super) is_sent: bool,
 }
 
 impl State {
@@ -63,10 +57,6 @@ impl State {
         }
         changes.extend(ended);
         changes
-    }
-
-    pub(super) fn on_their_way(&self) -> Vec<Letter> {
-        self.letters.iter().map(|sent| sent.letter.clone()).collect()
     }
 }
 

@@ -14,7 +14,7 @@ use rookery_teams::{
     Letter, Member, MemberId, MemberStatus, Message, MessageKind, Team, WAITING_BYTES,
 };
 
-use super::live::{LiveTeam, Sent, State};
+use super::live::{LiveTeam, State};
 use super::{Starter, lead};
 use crate::rooms::Teams;
 use crate::threads::{NewTurn, StartedTurn, Steered};
@@ -252,9 +252,9 @@ impl Teams {
         before: Timestamp,
     ) {
         live.change(|state| {
-            let is_this = |sent: &&mut Sent| sent.letter.ids == ids;
-            if let Some(sent) = state.letters.iter_mut().find(is_this) {
-                (sent.letter.turn, sent.is_sent) = (turn, true);
+            let is_this = |letter: &&mut Letter| letter.ids == ids;
+            if let Some(letter) = state.letters.iter_mut().find(is_this) {
+                letter.turn = Some(turn);
             }
         });
         let threads = self.core.threads();
@@ -268,7 +268,7 @@ impl Teams {
         let text = secrets::hidden(text);
         let is_said = said.iter().any(|said| secrets::hidden(said) == text);
         live.change(|state| {
-            if is_said && state.letters.iter().any(|sent| sent.letter.ids == ids) {
+            if is_said && state.letters.iter().any(|letter| letter.ids == ids) {
                 drop_letter(state, ids);
                 state.team.deliver(ids, clock::wall());
             }
@@ -284,7 +284,7 @@ impl Teams {
         thread: ThreadId,
         turn: TurnId,
     ) {
-        let is_of_turn = |sent: &Sent| sent.is_sent && sent.letter.turn == turn;
+        let is_of_turn = |letter: &Letter| letter.turn == Some(turn);
         if !live.look(|state| state.letters.iter().any(is_of_turn)) {
             return;
         }
@@ -305,13 +305,13 @@ impl Teams {
             let Some(to) = state.team.of_thread(thread).map(|member| member.id.clone()) else {
                 return false;
             };
-            let is_this = |sent: &Sent| {
-                let is_here = !sent.is_sent || sent.letter.turn == turn;
-                is_here && sent.letter.to == to && secrets::hidden(&sent.letter.text) == said
+            let is_this = |letter: &Letter| {
+                let is_here = letter.turn.is_none_or(|its| its == turn);
+                is_here && letter.to == to && secrets::hidden(&letter.text) == said
             };
             let Some(at) = state.letters.iter().position(is_this) else { return false };
-            let sent = state.letters.remove(at);
-            state.team.deliver(&sent.letter.ids, clock::wall())
+            let letter = state.letters.remove(at);
+            state.team.deliver(&letter.ids, clock::wall())
         });
         if is_delivered {
             live.save_soon(&self.core.inner.runtime);
@@ -330,7 +330,7 @@ fn put_on_the_way(
     to: &MemberId,
     fresh: Option<(&str, &str)>,
 ) -> Option<(Vec<String>, String)> {
-    let waiting = state.team.undelivered(to, &state.on_their_way());
+    let waiting = state.team.undelivered(to, &state.letters);
     let said = |message: &&Message| match fresh {
         Some((id, text)) if message.id == id => text.to_owned(),
         _ => worded(&state.team, message),
@@ -341,9 +341,8 @@ fn put_on_the_way(
         return None;
     }
     let text = texts.join(BETWEEN);
-    let (turn, to) = (TurnId::new(0), to.clone());
-    let letter = Letter { turn, to, ids: ids.clone(), text: text.clone() };
-    state.letters.push(Sent { letter, is_sent: false });
+    let letter = Letter { turn: None, to: to.clone(), ids: ids.clone(), text: text.clone() };
+    state.letters.push(letter);
     Some((ids, text))
 }
 
@@ -371,13 +370,13 @@ pub(super) fn times_in(letter: &str, message: &str) -> usize {
 }
 
 fn drop_letter(state: &mut State, ids: &[String]) {
-    state.letters.retain(|sent| sent.letter.ids != ids);
+    state.letters.retain(|letter| letter.ids != ids);
 }
 
 /// What a turn that is over did not take up waits again; false if there is nothing.
 pub(super) fn release(state: &mut State, turn: TurnId) -> bool {
     let before = state.letters.len();
-    state.letters.retain(|sent| !sent.is_sent || sent.letter.turn != turn);
+    state.letters.retain(|letter| letter.turn != Some(turn));
     state.letters.len() < before
 }
 

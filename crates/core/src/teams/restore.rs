@@ -8,7 +8,7 @@ use rookery_host::files;
 use rookery_model::{Result, TeamId, ThreadId, TurnErrorKind, TurnId};
 use rookery_teams::{Letter, MemberId, Message, Team};
 
-use super::live::{LiveTeam, Sent, load};
+use super::live::{LiveTeam, load};
 use super::mail::{times_in, worded};
 use crate::core::blocking;
 use crate::rooms::Teams;
@@ -132,8 +132,8 @@ impl Teams {
                     waiting.into_iter().filter(is_said).map(|one| one.id.clone()).collect();
                 known.extend(ids.iter().cloned());
                 if !ids.is_empty() {
-                    let letter = Letter { turn, to: member.id.clone(), ids, text };
-                    live.change(|state| state.letters.push(Sent { letter, is_sent: true }));
+                    let (turn, to) = (Some(turn), member.id.clone());
+                    live.change(|state| state.letters.push(Letter { turn, to, ids, text }));
                 }
             }
         }

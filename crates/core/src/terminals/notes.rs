@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rookery_model::{Event, NotificationText, Result, ShellState, Source, TerminalId};
-use rookery_store::{Change, ValueKey};
+use rookery_store::Change;
 use rookery_term::ScreenEvent;
 use rookery_term::osc::{self, Osc, ShellMark, cwd_path};
 
@@ -38,10 +38,7 @@ impl Terminals {
                 is_news = true;
             }
             if is_news {
-                tx.save(Change::KeptSet {
-                    what: ValueKey::Noted(id),
-                    value: Some(end.to_string()),
-                });
+                tx.save(Change::OutputNoted(id, end));
             }
             Ok(is_news)
         });

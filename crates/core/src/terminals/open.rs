@@ -9,15 +9,13 @@ use futures_util::future::BoxFuture;
 use rookery_host::shell_integration;
 use rookery_keeper::protocol::{self, Reply};
 use rookery_keeper::ring::Ring;
-use rookery_model::{
-    Error, ErrorKind, Event, ProjectId, Result, Terminal, TerminalId, TerminalUuid,
-};
+use rookery_model::{Error, ErrorKind, Event, ProjectId, Result, Terminal, TerminalUuid};
 
 use super::capture::Capture;
 use super::engine::Engine;
 use super::live::Live;
 use super::meta::Meta;
-use super::plan::Plan;
+use super::plan::{Home, Ids, Plan};
 use super::raw_log::{OpenLog, RawLog};
 use super::request::OpenTerminal;
 use crate::core::blocking;
@@ -30,8 +28,7 @@ use crate::world::Tx;
 
 /// How an opened terminal is put into the world.
 struct Placement {
-    is_project_asked: bool,
-    new_project: Option<ProjectId>,
+    home: Home,
     activate: bool,
     beside: Option<Beside>,
 }
@@ -51,19 +48,19 @@ impl Terminals {
     async fn open_inner(&self, request: OpenTerminal) -> Result<Terminal> {
         self.core.sessions().ensure_saving()?;
         let cwd = self.usable_cwd(&request).await?;
-        let mut plan = self.plan(request, cwd)?;
+        let plan = self.plan(request, cwd)?;
         self.core.inner.terminals.keeper.ensure(self.notices()).await?;
-        let id = self.reserve_ids(&mut plan);
-        let (new_project, activate) = (plan.new_project, plan.activate);
-        let opened = self.open_as(id, plan).await;
+        let (home, activate) = (plan.home, plan.activate);
+        let ids = self.reserve_ids(home);
+        let opened = self.open_as(ids, plan).await;
         // A keeper that answers too late still knows the number.
         if opened.as_ref().is_err_and(|error| error.kind() != ErrorKind::Busy) {
-            self.give_back_ids(id, new_project);
+            self.give_back_ids(ids, home);
         }
         let mut opened = opened?;
         if activate {
             self.core.seats().fit_shown().await;
-            opened.size = self.describe(id).map_or(opened.size, |now| now.size);
+            opened.size = self.describe(ids.terminal).map_or(opened.size, |now| now.size);
         }
         Ok(opened)
     }
@@ -96,7 +93,7 @@ impl Terminals {
     /// Checks a request and fills in what it leaves out. Nothing has happened yet when this fails.
     fn plan(&self, request: OpenTerminal, cwd: PathBuf) -> Result<Plan> {
         let limits = &self.core.inner.config.limits;
-        let project = {
+        let home = {
             let world = self.core.look();
             if world.terminals.len() >= limits.max_terminals {
                 return Err(Error::busy(format!(
@@ -105,11 +102,10 @@ impl Terminals {
                 )));
             }
             match request.project {
-                Some(id) => Some(world.project(id)?.id),
-                None => world.usual_project().map(|project| project.id),
+                Some(id) => Home::Asked(world.project(id)?.id),
+                None => world.usual_project().map_or(Home::New, |project| Home::Usual(project.id)),
             }
         };
-        let is_project_asked = request.project.is_some();
         let mut argv = request.argv;
         if argv.is_empty() {
             argv.push(self.core.inner.config.shell.clone());
@@ -129,9 +125,7 @@ impl Terminals {
         let transcript_chars =
             request.transcript_chars.unwrap_or(limits.transcript_chars).min(MAX_TRANSCRIPT);
         Ok(Plan {
-            project,
-            is_project_asked,
-            new_project: None,
+            home,
             argv,
             cwd,
             env: request.env,
@@ -155,34 +149,37 @@ impl Terminals {
     }
 
     /// Numbers for the terminal and, in a world without projects, for one to put it in.
-    fn reserve_ids(&self, plan: &mut Plan) -> TerminalId {
-        let needs_project = plan.project.is_none();
-        let (id, new_project) = self.core.adjust(|world| {
-            let id = world.mint_terminal();
-            (id, needs_project.then(|| world.mint_project()))
-        });
-        plan.new_project = new_project.or(plan.new_project);
-        id
+    fn reserve_ids(&self, home: Home) -> Ids {
+        self.core.adjust(|world| {
+            let terminal = world.mint_terminal();
+            let project = match home {
+                Home::Asked(id) | Home::Usual(id) => id,
+                Home::New => world.mint_project(),
+            };
+            Ids { terminal, project }
+        })
     }
 
     /// Numbers that were never shown may be given to the next ones.
-    fn give_back_ids(&self, id: TerminalId, new_project: Option<ProjectId>) {
-        self.core.adjust(|world| world.unmint(id, new_project));
+    fn give_back_ids(&self, ids: Ids, home: Home) {
+        let new_project = (home == Home::New).then_some(ids.project);
+        self.core.adjust(|world| world.unmint(ids.terminal, new_project));
     }
 
-    fn open_as(&self, id: TerminalId, plan: Plan) -> BoxFuture<'_, Result<Terminal>> {
-        Box::pin(self.open_as_inner(id, plan))
+    fn open_as(&self, ids: Ids, plan: Plan) -> BoxFuture<'_, Result<Terminal>> {
+        Box::pin(self.open_as_inner(ids, plan))
     }
 
-    async fn open_as_inner(&self, id: TerminalId, plan: Plan) -> Result<Terminal> {
+    async fn open_as_inner(&self, ids: Ids, plan: Plan) -> Result<Terminal> {
+        let id = ids.terminal;
         let raw_log = match plan.raw_log.clone() {
             Some(log) => Some(blocking(move || OpenLog::create(&log)).await??),
             None => None,
         };
         let fresh = || TerminalUuid(*uuid::Uuid::new_v4().as_bytes());
         let uuid = plan.uuid.unwrap_or_else(fresh);
-        let meta = plan.meta(uuid, raw_log.as_ref().map(|log| log.base));
-        let spawn = self.spawn_request(id, &plan, uuid, &meta);
+        let meta = plan.meta(ids.project, uuid, raw_log.as_ref().map(|log| log.base));
+        let spawn = self.spawn_request(ids, &plan, uuid, &meta);
         // The number may have been another's, whose opening failed.
         self.forget_early_exit(id);
         // Until it is among the live ones, a child that asks for something waits to learn whose it is.
@@ -215,14 +212,9 @@ impl Terminals {
         let live = Arc::new(live);
         self.activate_live(&live);
         drop(opening);
-        let placement = Placement {
-            is_project_asked: plan.is_project_asked,
-            new_project: plan.new_project,
-            activate: plan.activate,
-            beside: plan.beside,
-        };
+        let placement = Placement { home: plan.home, activate: plan.activate, beside: plan.beside };
         let raw = raw_log.map(OpenLog::start).or_else(|| plan.tap.clone());
-        let terminal = plan.terminal(id, uuid, live.pid, &meta);
+        let terminal = plan.terminal(ids, uuid, live.pid, &meta);
         let recorded = self.record_opened(terminal, placement).await;
         self.core.inner.terminals.shards.run(self.core.clone(), Arc::clone(&live), raw);
         match recorded {
@@ -244,17 +236,20 @@ impl Terminals {
         mut terminal: Terminal,
         placement: Placement,
     ) -> Result<Terminal> {
-        let Placement { is_project_asked, new_project, activate, beside } = placement;
+        let Placement { home, activate, beside } = placement;
         self.core
             .transact_durably(|tx| {
                 // Projects come and go while a child is started; one that was asked for must be there.
-                let is_gone = tx.world.project(terminal.project).is_err();
-                if is_gone && is_project_asked {
-                    tx.world.project(terminal.project)?;
-                } else if is_gone || new_project.is_some() {
-                    let usual = tx.world.usual_project().map(|project| project.id);
-                    terminal.project = usual
-                        .unwrap_or_else(|| tx.first_project(new_project, &terminal.launch.cwd));
+                let there = tx.world.project(terminal.project).map(drop);
+                match home {
+                    Home::Asked(_) => there?,
+                    Home::Usual(_) if there.is_ok() => {}
+                    Home::Usual(_) | Home::New => {
+                        let reserved = (home == Home::New).then_some(terminal.project);
+                        let usual = tx.world.usual_project().map(|project| project.id);
+                        terminal.project = usual
+                            .unwrap_or_else(|| tx.first_project(reserved, &terminal.launch.cwd));
+                    }
                 }
                 let id = terminal.id;
                 terminal.position = tx.world.next_position(terminal.project);
@@ -279,18 +274,18 @@ impl Terminals {
 
     fn spawn_request(
         &self,
-        id: TerminalId,
+        ids: Ids,
         plan: &Plan,
         uuid: TerminalUuid,
         meta: &Meta,
     ) -> protocol::Spawn {
-        let mut env = self.child_env(id, uuid, plan.project(), &plan.env);
+        let mut env = self.child_env(ids, uuid, &plan.env);
         for name in plan.env_remove.iter().filter(|name| !is_set(&plan.env, name)) {
             env.remove(name.as_bytes());
         }
         let argv = self.integrated(plan, &mut env);
         protocol::Spawn {
-            terminal_id: id.get(),
+            terminal_id: ids.terminal.get(),
             argv: argv.into_iter().map(String::into_bytes).collect(),
             env: env.into_iter().map(|(key, value)| [&key[..], b"=", &value].concat()).collect(),
             cwd: plan.cwd.as_os_str().as_bytes().to_vec(),
@@ -321,13 +316,7 @@ impl Terminals {
     }
 
     /// The daemon's environment, what every child gets, and what the caller adds; later wins.
-    fn child_env(
-        &self,
-        id: TerminalId,
-        uuid: TerminalUuid,
-        project: ProjectId,
-        extra: &[(String, String)],
-    ) -> Environment {
+    fn child_env(&self, ids: Ids, uuid: TerminalUuid, extra: &[(String, String)]) -> Environment {
         let config = &self.core.inner.config;
         let mut env: Environment = config
             .env
@@ -343,10 +332,10 @@ impl Terminals {
             ("COLORTERM", "truecolor".to_owned()),
             ("TERM_PROGRAM", "rookery".to_owned()),
             ("TERM_PROGRAM_VERSION", env!("CARGO_PKG_VERSION").to_owned()),
-            ("ROOKERY_TERMINAL_ID", id.to_string()),
-            ("ROOST_TAB_ID", id.to_string()),
+            ("ROOKERY_TERMINAL_ID", ids.terminal.to_string()),
+            ("ROOST_TAB_ID", ids.terminal.to_string()),
             (rookery_host::TERMINAL_MARK, session_mark(uuid)),
-            ("IDX0_PROJECT_ID", name(project_uuid(project))),
+            ("IDX0_PROJECT_ID", name(project_uuid(ids.project))),
         ];
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
         for (key, value) in own.chain(config.child_env.iter().cloned()).chain(extra.iter().cloned())

@@ -17,13 +17,28 @@ use crate::core::Core;
 use crate::secrets;
 use crate::workspace::Beside;
 
+/// The project that a terminal is put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// This one and no other.
+    Asked(ProjectId),
+    /// This one, or another if it is gone meanwhile.
+    Usual(ProjectId),
+    /// One that is made for it, since there is none.
+    New,
+}
+
+/// The numbers that were reserved for a terminal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ids {
+    pub(super) terminal: TerminalId,
+    /// That of its project, which may be new.
+    pub(super) project: ProjectId,
+}
+
 /// A checked request with everything filled in.
 pub(super) struct Plan {
-    pub(super) project: Option<ProjectId>,
-    /// Whether it must be this project and no other.
-    pub(super) is_project_asked: bool,
-    /// Number of a project to be made, if there is none.
-    pub(super) new_project: Option<ProjectId>,
+    pub(super) home: Home,
     pub(super) argv: Vec<String>,
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<(String, String)>,
@@ -46,14 +61,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn project(&self) -> ProjectId {
-        self.project.or(self.new_project).unwrap_or(ProjectId::new(0))
-    }
-
-    pub(super) fn meta(&self, uuid: TerminalUuid, log_base: Option<u64>) -> Meta {
+    pub(super) fn meta(
+        &self,
+        project: ProjectId,
+        uuid: TerminalUuid,
+        log_base: Option<u64>,
+    ) -> Meta {
         Meta {
             uuid,
-            project: self.project(),
+            project,
             // What is started is started; from here on its words are only shown.
             argv: secrets::hidden_words(&self.argv),
             cwd: self.cwd.clone(),
@@ -81,17 +97,11 @@ impl Plan {
         }
     }
 
-    pub(super) fn terminal(
-        self,
-        id: TerminalId,
-        uuid: TerminalUuid,
-        pid: u32,
-        meta: &Meta,
-    ) -> Terminal {
+    pub(super) fn terminal(self, ids: Ids, uuid: TerminalUuid, pid: u32, meta: &Meta) -> Terminal {
         Terminal {
-            id,
+            id: ids.terminal,
             uuid,
-            project: self.project(),
+            project: ids.project,
             position: 0,
             // Values of variables may be secrets, so they are not kept.
             launch: LaunchSpec { argv: meta.argv.clone(), cwd: self.cwd, env: Vec::new() },

@@ -215,8 +215,7 @@ impl Terminals {
             palette: self.core.inner.seats.colors(),
             wants_raw: raw_log.is_some(),
         };
-        let noted = self.core.inner.store.kept(&ValueKey::Noted(id)).ok().flatten();
-        let noted = noted.and_then(|offset| offset.parse().ok()).unwrap_or(0);
+        let noted = self.core.inner.store.noted(id).ok().flatten().unwrap_or(0);
         let (engine, effects) =
             Engine::replay(ring, settings, noted, self.core.inner.terminals.clock.now());
         let raw_missing =

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use rookery_model::{Error, ErrorKind, Result, ThreadId};
-use rookery_store::{Change, ValueKey};
-use serde_json::Value;
+use rookery_store::Change;
 
 use crate::core::blocking;
 use crate::rooms::Threads;
@@ -49,14 +48,11 @@ impl Threads {
             return known;
         }
         let store = self.core.inner.store.clone();
-        let read = move || store.kept(&ValueKey::Attached(id)).ok().flatten();
-        let text = match is_kept {
-            true => blocking(read).await.ok().flatten(),
-            false => None,
+        let read = move || store.attached(id).unwrap_or_default();
+        let list = match is_kept {
+            true => blocking(read).await.unwrap_or_default(),
+            false => Vec::new(),
         };
-        let list: Vec<Value> =
-            text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        let list: Vec<String> = list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         self.core.adjust(|world| match world.attached(id) {
             // Another may have been faster.
             Some(known) => Arc::clone(known.get_or_insert_with(|| Arc::new(list))),
@@ -77,18 +73,12 @@ impl Tx<'_> {
         self.keep_attached(id);
     }
 
-    /// The thread goes, and so does what waits in it.
-    pub(super) fn forget_attached(&mut self, id: ThreadId) {
-        self.save(Change::KeptSet { what: ValueKey::Attached(id), value: None });
-    }
-
     fn keep_attached(&mut self, id: ThreadId) {
         let Ok(state) = self.world.thread(id) else { return };
         if state.thread.ephemeral {
             return;
         }
         let waiting = state.attached.clone().unwrap_or_default();
-        let value = (!waiting.is_empty()).then(|| Value::from((*waiting).clone()).to_string());
-        self.save(Change::KeptSet { what: ValueKey::Attached(id), value });
+        self.save(Change::ArtifactsAttached(id, waiting.to_vec()));
     }
 }

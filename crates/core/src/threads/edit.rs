@@ -133,9 +133,7 @@ impl Threads {
     fn forget(&self, tx: &mut Tx<'_>, id: ThreadId) -> bool {
         tx.emit_of(id, Event::ThreadDeleted { id });
         tx.cancel_all(id, "deleted");
-        tx.forget_queued(id);
         tx.forget_plans(id, None);
-        tx.forget_attached(id);
         let Some(state) = tx.world.threads.remove(&id) else { return false };
         if !state.thread.ephemeral {
             tx.save(Change::ThreadDeleted(id));

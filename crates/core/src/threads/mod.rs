@@ -65,7 +65,6 @@ pub use self::goal::GoalChange;
 pub use self::lifecycle::{LifecycleState, TurnLifecycle};
 pub use self::list::{ThreadPage, ThreadQuery};
 pub(crate) use self::live::{Contents, LiveThread};
-pub(crate) use self::mode::is_asking;
 pub(crate) use self::restore::Interrupted;
 pub(crate) use self::room::Room;
 pub use self::status::{Flag, Status};

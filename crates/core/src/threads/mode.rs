@@ -15,11 +15,6 @@ use crate::world::World;
 /// The warning when nothing is asked for any more.
 const BYPASSED: &str = "the policy mode is bypass: every tool call runs without being asked for";
 
-/// Whether a word is one of the two for the mode that asks.
-pub(crate) fn is_asking(word: &str) -> bool {
-    matches!(word, "ask" | "default")
-}
-
 impl Threads {
     /// The mode that holds for a thread, or for all that have none of their own.
     pub fn mode(&self, thread: Option<ThreadId>) -> Mode {
@@ -27,14 +22,9 @@ impl Threads {
         thread.map_or(world.mode, |thread| world.mode_of(thread))
     }
 
-    /// The word by which the world's mode was last set.
-    pub fn mode_word(&self) -> String {
-        self.core.look().mode_word.clone()
-    }
-
-    /// The word by which the mode that asks was last called: `ask` or `default`.
-    pub fn asking_word(&self) -> String {
-        self.core.look().asking_word.clone()
+    /// How a client last spelled the mode that asks, if one ever did.
+    pub fn asking_spelling(&self) -> Option<String> {
+        self.core.look().asking_spelling.clone()
     }
 
     /// Sets the mode of a thread, or of all that have none of their own. What waits for an approval
@@ -175,12 +165,10 @@ impl Tx<'_> {
         reason: Option<String>,
         settled: u64,
     ) {
-        if let Some(word) = word.as_deref().filter(|word| is_asking(word))
-            && self.world.asking_word != word
-        {
-            word.clone_into(&mut self.world.asking_word);
-            let (what, value) = (ValueKey::AskingWord, Some(word.to_owned()));
-            self.save(Change::KeptSet { what, value });
+        let spelled = word.filter(|_| mode == Mode::Default);
+        if spelled.is_some() && self.world.asking_spelling != spelled {
+            self.world.asking_spelling.clone_from(&spelled);
+            self.save(Change::KeptSet { what: ValueKey::AskingSpelling, value: spelled });
         }
         let previous = match thread {
             Some(id) => {
@@ -193,10 +181,9 @@ impl Tx<'_> {
             }
             None => {
                 let previous = std::mem::replace(&mut self.world.mode, mode);
-                self.world.mode_word = word.unwrap_or_else(|| policy::mode_name(mode).to_owned());
                 // What allows more than asking is for now; a new daemon begins as it was set up.
                 let is_kept = matches!(mode, Mode::Default | Mode::Plan);
-                let value = is_kept.then(|| self.world.mode_word.clone());
+                let value = is_kept.then(|| policy::mode_name(mode).to_owned());
                 self.save(Change::KeptSet { what: ValueKey::Mode, value });
                 previous
             }

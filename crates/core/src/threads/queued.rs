@@ -5,11 +5,9 @@
 use std::sync::Arc;
 
 use rookery_agent::turn::Message;
-use rookery_model::{
-    Answer, Asked, Error, ErrorKind, QueuedMessage, RequestId, Result, ThreadId, Timestamp,
-};
-use rookery_store::{Change, Store, ValueKey};
-use serde_json::{Value, json};
+use rookery_model::{Answer, Asked, Error, ErrorKind, QueuedMessage, RequestId, Result, ThreadId};
+use rookery_store::Change;
+use serde_json::json;
 
 use crate::clock;
 use crate::log::ThreadChange;
@@ -112,7 +110,8 @@ impl Threads {
         };
         let store = self.core.inner.store.clone();
         let read = move || -> Vec<(ThreadId, Vec<QueuedMessage>)> {
-            ids.into_iter().filter_map(|id| Some((id, kept(&store, id)?))).collect()
+            let queued = |id: ThreadId| Some((id, store.queued_messages(id).ok()?));
+            ids.into_iter().filter_map(queued).filter(|(_, queued)| !queued.is_empty()).collect()
         };
         let Ok(found) = tokio::task::spawn_blocking(read).await else { return };
         self.core.adjust(|world| {
@@ -142,42 +141,12 @@ impl Tx<'_> {
         taken.iter().map(message).collect()
     }
 
-    /// The thread goes, and so does what waits in it.
-    pub(super) fn forget_queued(&mut self, id: ThreadId) {
-        if self.world.thread(id).is_ok_and(|state| !state.queued.is_empty()) {
-            self.save(Change::KeptSet { what: ValueKey::Queued(id), value: None });
-        }
-    }
-
     fn keep_queued(&mut self, id: ThreadId) {
         let Ok(state) = self.world.thread(id) else { return };
         let (queued, is_kept) = (Arc::clone(&state.queued), !state.thread.ephemeral);
         if is_kept {
-            let list: Vec<Value> = queued.iter().map(to_json).collect();
-            let value = (!list.is_empty()).then(|| Value::Array(list).to_string());
-            self.save(Change::KeptSet { what: ValueKey::Queued(id), value });
+            self.save(Change::MessagesQueued(id, queued.to_vec()));
         }
         self.announce(id, ThreadChange::Queued(queued.to_vec()));
     }
-}
-
-fn kept(store: &Store, id: ThreadId) -> Option<Vec<QueuedMessage>> {
-    let text = store.kept(&ValueKey::Queued(id)).ok()??;
-    let list: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
-    Some(list.iter().filter_map(from_json).collect())
-}
-
-fn to_json(message: &QueuedMessage) -> Value {
-    let QueuedMessage { id, at, text, images } = message;
-    json!({ "id": format!("{id:032x}"), "at": at.as_micros(), "text": text, "images": images })
-}
-
-fn from_json(value: &Value) -> Option<QueuedMessage> {
-    let images = value.get("images").and_then(Value::as_array).into_iter().flatten();
-    Some(QueuedMessage {
-        id: u128::from_str_radix(value.get("id")?.as_str()?, 16).ok()?,
-        at: Timestamp::from_micros(value.get("at")?.as_i64()?),
-        text: value.get("text")?.as_str()?.to_owned(),
-        images: images.filter_map(Value::as_str).map(str::to_owned).collect(),
-    })
 }

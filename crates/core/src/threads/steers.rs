@@ -1,9 +1,8 @@
 //! What the user said to a running turn and no item holds yet: kept, since it was accepted.
 
 use rookery_agent::turn::Message;
-use rookery_model::{ItemBody, Result, ThreadId, Timestamp, TurnId};
-use rookery_store::{Change, ValueKey};
-use serde_json::{Value, json};
+use rookery_model::{ItemBody, Result, Steer, ThreadId, Timestamp, TurnId};
+use rookery_store::Change;
 
 use super::live::Placed;
 use crate::rooms::Threads;
@@ -52,9 +51,8 @@ impl Tx<'_> {
         let Some(active) = state.active.as_ref().filter(|_| !state.thread.ephemeral) else {
             return;
         };
-        let list: Vec<Value> = active.unrecorded.iter().map(to_json).collect();
-        let value = (!list.is_empty()).then(|| Value::Array(list).to_string());
-        let change = Change::KeptSet { what: ValueKey::Steers(active.turn), value };
+        let steers = active.unrecorded.iter().map(to_steer).collect();
+        let change = Change::SteersSet(active.turn, steers);
         self.save(change);
     }
 }
@@ -106,23 +104,16 @@ impl Threads {
     /// What was accepted for a turn before the last daemon ended.
     pub(super) async fn kept_steers(&self, turn: TurnId) -> Vec<Message> {
         let store = self.core.inner.store.clone();
-        let kept = tokio::task::spawn_blocking(move || store.kept(&ValueKey::Steers(turn))).await;
-        let Ok(Ok(Some(text))) = kept else { return Vec::new() };
-        let list: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
-        list.iter().map(from_json).collect()
+        let kept = tokio::task::spawn_blocking(move || store.steers(turn)).await;
+        let Ok(Ok(steers)) = kept else { return Vec::new() };
+        steers.into_iter().map(from_steer).collect()
     }
 }
 
-fn to_json(message: &Message) -> Value {
-    json!({ "text": message.text, "images": message.images, "context": message.context })
+fn to_steer(Message { text, images, context }: &Message) -> Steer {
+    Steer { text: text.clone(), images: images.clone(), context: context.clone() }
 }
 
-fn from_json(value: &Value) -> Message {
-    let texts = |name: &str| {
-        let list = value.get(name).and_then(Value::as_array);
-        let texts = list.into_iter().flatten().filter_map(Value::as_str);
-        texts.map(str::to_owned).collect()
-    };
-    let text = value.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Message { text, images: texts("images"), context: texts("context") }
+fn from_steer(Steer { text, images, context }: Steer) -> Message {
+    Message { text, images, context }
 }

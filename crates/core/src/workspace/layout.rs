@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use rookery_model::{Error, Event, ProjectId, Result, TerminalId};
-use rookery_store::{Change, ValueKey};
+use rookery_store::Change;
 use rookery_view::tile::{Area, Edge, Rect, Refused, Side, Tree};
 
 use super::layout_text;
@@ -153,8 +153,8 @@ impl Workspace {
         {
             return Err(Error::busy(format!("there are {MAX_GROUPS} groups of panes already")));
         }
-        let mut tree = world.tree_of(beside.terminal);
-        tree.insert(beside.terminal.get(), beside.side, u64::MAX, beside.room).map_err(refused)
+        let tree = world.tree_of(beside.terminal);
+        tree.check_insert(beside.terminal.get(), beside.side, beside.room).map_err(refused)
     }
 
     /// Moves a border of a pane.
@@ -248,8 +248,8 @@ impl Tx<'_> {
         if before.map_or(layout.groups.is_empty(), |before| *before == layout) {
             return;
         }
-        let value = (!layout.groups.is_empty()).then(|| layout_text::write(&layout));
-        self.save(Change::KeptSet { what: ValueKey::Layout(project), value });
+        let text = (!layout.groups.is_empty()).then(|| layout_text::write(&layout));
+        self.save(Change::LayoutSet(project, text));
         match layout.groups.is_empty() {
             true => drop(self.world.layouts.remove(&project)),
             false => drop(self.world.layouts.insert(project, layout)),
@@ -269,7 +269,6 @@ impl Tx<'_> {
                 self.set_layout(project, settled);
             } else {
                 self.world.layouts.remove(&project);
-                self.save(Change::KeptSet { what: ValueKey::Layout(project), value: None });
             }
         }
     }

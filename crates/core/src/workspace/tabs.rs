@@ -51,7 +51,6 @@ impl Tx<'_> {
     pub(crate) fn take_out(&mut self, id: TerminalId) -> Result<Terminal> {
         let terminal = self.world.terminals.remove(&id).ok_or_else(|| no_terminal(id))?;
         self.save(Change::TerminalDeleted(id));
-        self.save(Change::KeptSet { what: ValueKey::Noted(id), value: None });
         self.save(Change::KeptSet { what: ValueKey::Closing(id), value: Some(String::new()) });
         self.observe_closing(&terminal);
         self.emit(Event::TerminalClosed { id, was_alive: terminal.is_alive() });

@@ -18,6 +18,7 @@ use rookery_model::{
 
 pub use self::lent::KeptTree;
 
+use crate::log::Shows;
 use crate::rooms::Worktrees;
 use crate::sessions::AgentChoice;
 use crate::sessions::NewSession;
@@ -141,6 +142,7 @@ impl Worktrees {
         // What cannot be planned fails below, and says why.
         let Ok(plan) = worktree::plan(place, new, &token).await else {
             let made = worktree::create(place, new).await.map_err(worktree_error)?;
+            self.raise_changed();
             let tree = PlannedTree {
                 top: discover(place).await?.top().to_owned(),
                 path: made.path.clone(),
@@ -162,7 +164,10 @@ impl Worktrees {
         let base = plan.base.map_or_else(|| new.base.clone(), Base::Ref);
         let new = NewWorktree { path, branch, base, fetch: false, ..new.clone() };
         match worktree::create(place, &new).await {
-            Ok(made) => Ok((made, tree)),
+            Ok(made) => {
+                self.raise_changed();
+                Ok((made, tree))
+            }
             Err(error) => {
                 self.core.sessions().give_up(id);
                 Err(worktree_error(error))
@@ -289,7 +294,10 @@ impl Worktrees {
         }
         let into = landing.into.clone();
         match worktree::land(&repo, &landing).await {
-            Ok(landed) => Ok((into, LandOutcome::Landed(landed))),
+            Ok(landed) => {
+                self.raise_changed();
+                Ok((into, LandOutcome::Landed(landed)))
+            }
             Err(worktree::WorktreeError::Conflicts(conflicts)) => {
                 Ok((into, LandOutcome::Conflicts(conflicts)))
             }
@@ -326,7 +334,13 @@ impl Worktrees {
         let request =
             RemoveRequest { path: place.to_owned(), force, delete_branch, is_running: false };
         worktree::remove(&repo, &request).await.map_err(worktree_error)?;
+        self.raise_changed();
         Ok(branch)
+    }
+
+    /// A work tree was made, landed or removed.
+    pub(crate) fn raise_changed(&self) {
+        self.core.inner.signals.raise(Shows::Worktrees);
     }
 
     /// Refuses where something is at work, and names it.

@@ -1,30 +1,30 @@
 //! The world as the store has it.
 
-use rookery_model::{ProjectId, ViewerId};
+use rookery_agent::policy::parse_mode;
+use rookery_model::{Mode, ViewerId};
 use rookery_store::Loaded;
 
 use super::{Active, Handled, Shared, Table, Tabs, World};
 use crate::core::CoreConfig;
 use crate::queue::Items;
-use crate::threads::{ThreadState, is_asking};
+use crate::threads::ThreadState;
 use crate::workspace::read_layout;
 
 /// What was kept as text beside the tables.
 pub(crate) struct StoredValues {
     pub(crate) mode: Option<String>,
     pub(crate) asking: Option<String>,
-    pub(crate) layouts: Vec<(ProjectId, String)>,
 }
 
 impl World {
     /// The world as it was stored.
     pub(crate) fn from_loaded(loaded: Loaded, config: &CoreConfig, words: StoredValues) -> World {
         let default = &config.agent.settings.policy.default;
-        let mode_word = words.mode.unwrap_or_else(|| default.spelling.to_owned());
-        let spoken = [words.asking.as_deref(), Some(&mode_word), Some(default.spelling)];
-        let asking_word = spoken.into_iter().flatten().find(|word| is_asking(word));
-        let asking_word = asking_word.unwrap_or("default").to_owned();
-        let mode = rookery_agent::policy::parse_mode(&mode_word).unwrap_or(default.value);
+        let kept = words.mode.as_deref().and_then(parse_mode);
+        let mode = kept.unwrap_or(default.value);
+        let spelled = [words.asking, words.mode, Some(default.spelling.to_owned())];
+        let asking_spelling =
+            spelled.into_iter().flatten().find(|word| parse_mode(word) == Some(Mode::Default));
         let terminals: Tabs = loaded.terminals.into_iter().collect();
         let selected = loaded.active.and_then(|id| terminals.get(&id));
         let project = selected.map(|terminal| terminal.project).or(loaded.active_project);
@@ -33,7 +33,7 @@ impl World {
             terminal.activity.requests.iter().map(|request| (*request, terminal.id))
         });
         let shown_on = shown_on.collect();
-        let layouts = words.layouts.into_iter().map(|(id, text)| (id, read_layout(&text)));
+        let layouts = loaded.layouts.into_iter().map(|(id, text)| (id, read_layout(&text)));
         let mut world = World {
             projects: Shared::new(loaded.projects),
             terminals,
@@ -64,9 +64,8 @@ impl World {
             last_order: 0,
             parked: Shared::default(),
             mode,
-            mode_word,
             client_modes: Shared::default(),
-            asking_word,
+            asking_spelling,
         };
         for record in loaded.records {
             world.put(record);

@@ -110,10 +110,8 @@ pub(crate) struct World {
     pub(crate) parked: Shared<Parked>,
     /// What agents may do without asking, where their thread does not say otherwise.
     pub(crate) mode: Mode,
-    /// The word by which the mode was last set.
-    pub(crate) mode_word: String,
-    /// The word by which the mode that asks was last called, wherever that was.
-    pub(crate) asking_word: String,
+    /// How a client last spelled the mode that asks; what it says is the dialect's business.
+    pub(crate) asking_spelling: Option<String>,
     /// Modes that clients brought along for what they start themselves.
     pub(crate) client_modes: Shared<ClientModes>,
 }

@@ -18,13 +18,15 @@ const SHOWN: &[Shown] = &[
     }),
     (Shows::Reviews, |one, other| one.reviews.is_same(&other.reviews)),
     (Shows::Seats, |one, other| one.viewers.is_same(&other.viewers) && one.desk == other.desk),
+    (Shows::Sessions, |one, other| {
+        one.terminals.is_same(&other.terminals) && one.threads.is_same(&other.threads)
+    }),
     (Shows::Tasks, |one, other| one.tasks.is_same(&other.tasks)),
     (Shows::Terminals, |one, other| one.terminals.is_same(&other.terminals)),
     (Shows::Threads, |one, other| {
         one.threads.is_same(&other.threads)
             && one.client_modes.is_same(&other.client_modes)
-            && (one.mode, &one.mode_word, &one.asking_word)
-                == (other.mode, &other.mode_word, &other.asking_word)
+            && (one.mode, &one.asking_spelling) == (other.mode, &other.asking_spelling)
     }),
     (Shows::Workspace, |one, other| {
         one.projects.is_same(&other.projects)

@@ -1,6 +1,7 @@
 //! Transactions are all or nothing, whatever they did before they failed.
 
 pub(crate) mod samples;
+mod signals;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -66,7 +67,7 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     },
     |tx, n| {
         tx.file(NewItem {
-            session: SessionId::new((n % 3).into()),
+            session: Some(SessionId::new((n % 3).into())),
             related: None,
             category: Category::ALL[usize::from(n) % Category::ALL.len()],
             title: n.to_string(),
@@ -78,7 +79,6 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
     |tx, n| tx.log_line(SessionId::new(n.into()), TimelineKind::StatusProgress, "line", None),
     |tx, n| tx.note_handled(rookery_model::EventId::new(n.into())),
     |tx, n| tx.world.mode = if n % 2 == 0 { Mode::Plan } else { Mode::Bypass },
-    |tx, n| tx.world.mode_word = n.to_string(),
     |tx, n| {
         tx.world.acted_on.insert(RequestId::new(n.into()));
     },
@@ -128,7 +128,7 @@ const CHANGES: &[fn(&mut Tx<'_>, u8)] = &[
             tx.world.parked.remember(bound);
         }
     },
-    |tx, n| tx.world.asking_word = n.to_string(),
+    |tx, n| tx.world.asking_spelling = Some(n.to_string()),
     |tx, n| tx.world.client_modes.set(n.into(), Mode::Plan),
     |tx, n| tx.emit(Event::TerminalBell { id: TerminalId::new(n.into()) }),
     |tx, n| {

@@ -280,7 +280,7 @@ async fn a_handoff_goes_to_its_target_until_it_is_dealt_with() {
     };
     let handoff = world.core.handoffs().create(new).await.unwrap();
     let queue = world.core.queue().list();
-    assert_eq!((titles(&queue), queue[0].session), (vec!["Handoff: the rest"], to));
+    assert_eq!((titles(&queue), queue[0].session), (vec!["Handoff: the rest"], Some(to)));
     world.core.handoffs().set_status(handoff.id, HandoffStatus::Accepted).await.unwrap();
     assert_eq!(world.core.queue().list(), []);
     let last = |session| world.core.queue().timeline(Some(session), 1)[0].title.clone();
@@ -313,7 +313,7 @@ async fn a_session_that_cannot_be_made_leaves_a_word() {
         changes.next().await.unwrap();
     }
     let queue = world.core.queue().list();
-    assert_eq!((titles(&queue), queue[0].session), (vec!["Session creation failed"], id));
+    assert_eq!((titles(&queue), queue[0].session), (vec!["Session creation failed"], Some(id)));
     assert!(queue[0].subtitle.as_deref().unwrap().starts_with("The path does not exist: "));
     assert!(
         world.core.terminals().list().is_empty() && world.core.workspace().projects().is_empty()

@@ -1,6 +1,6 @@
 //! How values are spelled: truth, lists, ids and dates are all strings.
 
-use rookery_model::Timestamp;
+use rookery_model::{SessionId, Timestamp};
 
 /// Whether a string means yes.
 pub fn is_true(text: &str) -> bool {
@@ -18,6 +18,11 @@ pub fn uuid(raw: u128) -> String {
     let hex = format!("{raw:032X}");
     let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
     parts.join("-")
+}
+
+/// A session where an id has to stand: all zeros for none.
+pub(crate) fn session_uuid(session: Option<SessionId>) -> String {
+    uuid(session.map_or(0, SessionId::get))
 }
 
 /// The id that a text spells, in small or large letters.

@@ -65,3 +65,34 @@ pub static METHODS: &[Method<Cx>] = &[
     method!("rookery/view/thread/models", LOOK, [] => ops::threads::models),
     method!("rookery/view/thread/commands", LOOK, [thread: Thread] => ops::threads::commands),
 ];
+
+#[cfg(test)]
+mod tests {
+    use rookery_view::link::method;
+    use schemars::SchemaGenerator;
+
+    use super::*;
+
+    /// Faces call by that table, so that it has what is served, with the same types.
+    #[test]
+    fn the_table_of_faces_is_that_of_the_daemon() {
+        let names: Vec<&str> = METHODS.iter().map(|row| row.name).collect();
+        assert_eq!(names, method::ALL.iter().map(|shapes| shapes.name).collect::<Vec<_>>());
+        for (row, shapes) in METHODS.iter().zip(method::ALL) {
+            let mut generators = [SchemaGenerator::default(), SchemaGenerator::default()];
+            let [served, called] = &mut generators;
+            // What takes nothing ignores what it is sent.
+            if row.name != method::THREAD_MODELS.name {
+                let params = (row.params_schema)(served);
+                assert_eq!(params, (shapes.params)(called), "{}", row.name);
+            }
+            assert_eq!((row.result_schema)(served), (shapes.result)(called), "{}", row.name);
+            let [served, called] = generators.each_mut().map(|it| it.take_definitions(true));
+            let known =
+                |name: &String| row.name != method::THREAD_MODELS.name || served.contains_key(name);
+            for (name, shape) in called.iter().filter(|(name, _)| known(name)) {
+                assert_eq!(served.get(name), Some(shape), "{}: {name}", row.name);
+            }
+        }
+    }
+}

@@ -185,12 +185,9 @@ fn faces_call_only_what_is_served() {
         .map(|op| op.name)
         .chain(TOLD.iter().copied())
         .collect();
-    for (face, least) in [
-        ("crates/view/src/link", 20),
-        ("crates/face/src", 15),
-        ("crates/window/src", 2),
-        ("crates/web/assets", 40),
-    ] {
+    for (face, least) in
+        [("crates/view/src/link", 20), ("crates/face/src", 15), ("crates/web/assets", 40)]
+    {
         let mut files = Vec::new();
         sources(&top.join(face), &mut files);
         let mut calls = 0;

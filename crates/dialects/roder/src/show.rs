@@ -55,7 +55,8 @@ pub(crate) fn moment(at: model::Timestamp) -> Moment {
 
 /// A mode in the word by which it was last set.
 pub(crate) fn mode(cx: &Cx, mode: model::Mode) -> String {
-    modes::Asking::default().after(&cx.core.threads().asking_word()).spell(mode).to_owned()
+    let spelled = cx.core.threads().asking_spelling().unwrap_or_default();
+    modes::Asking::default().after(&spelled).spell(mode).to_owned()
 }
 
 /// How hard a model thinks, in a word that is always there: published decoders want one.

@@ -92,7 +92,7 @@ impl App {
         let act = Act { action: "close_tab".to_owned(), args };
         let Some(why) = why else { return self.call(Ask::Quiet, method::ACT, act) };
         let title = tab.map(|tab| crate::words::line(&tab.title)).unwrap_or_default();
-        let then = Then::Call(Ask::Quiet, method::ACT, super::json(act));
+        let then = Then::Call(Ask::Quiet, method::ACT.with(act));
         self.question = Some(Question::new("Close this tab?", vec![title, why.to_owned()], then));
     }
 
@@ -139,7 +139,8 @@ impl App {
 
     /// Scrolls a terminal.
     pub fn scroll(&mut self, scroll: Scroll) {
-        self.push(Effect::Notify(method::SCROLL, super::json(scroll)));
+        let call = method::SCROLL.with(scroll);
+        self.push(Effect::Notify(call.method, call.params));
     }
 
     fn run_pane(&mut self, cx: &Cx<'_>, action: &str) -> bool {

@@ -2,10 +2,9 @@
 //! letter of a button is never typed into a field that happens to be open.
 
 use rookery_term::keys::{KeyPress, parse_chord};
-use rookery_view::link::{Page, ThreadSet, method};
+use rookery_view::link::{Done, Page, ThreadSet, method};
 use rookery_view::scene::layout::FieldOf;
 use rookery_view::scene::pages::Button;
-use serde_json::json;
 
 use super::{App, Ask, Choice, Cx, Effect, Field, Menu};
 use crate::pages::card::{CardPage, READ_FIRST};
@@ -115,7 +114,7 @@ impl App {
             Button::Newest => self.thread_newest(),
             Button::Older => self.load_older(true),
             Button::Mode => self.menu = Some(self.mode_menu()),
-            Button::Model => self.call(Ask::ModelMenu, method::THREAD_MODELS, json!({})),
+            Button::Model => self.call(Ask::ModelMenu, method::THREAD_MODELS, Done {}),
             _ => {}
         }
     }
@@ -308,6 +307,7 @@ mod tests {
 
     use super::*;
     use crate::app::Environment;
+    use crate::daemon;
     use crate::picture::fixed::Fixed;
 
     /// A thread with two requests that wait, in an app that may do everything.
@@ -333,7 +333,7 @@ mod tests {
 
     fn answers(app: &mut App) -> Vec<String> {
         let answered = |effect| match effect {
-            Effect::Call(_, "rookery/requests/answer", params) => {
+            Effect::Call(_, method, params) if method == daemon::REQUESTS_ANSWER.name => {
                 Some(params["id"].as_str().unwrap_or_default().to_owned())
             }
             _ => None,
@@ -463,7 +463,11 @@ mod tests {
         app.take_effects();
         app.press_button(&cx, Button::Dismiss);
         let called = app.take_effects();
-        assert!(matches!(&called[..], [Effect::Call(_, "rookery/queue/resolve", _)]), "{called:?}");
+        let resolve = daemon::QUEUE_RESOLVE.name;
+        assert!(
+            matches!(&called[..], [Effect::Call(_, name, _)] if *name == resolve),
+            "{called:?}"
+        );
     }
 
     #[test]

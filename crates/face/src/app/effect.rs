@@ -2,7 +2,6 @@
 
 use rookery_term::keys::KeyPress;
 use rookery_view::link::{self, Clip, Copied, Notice};
-use serde::Serialize;
 use serde_json::Value;
 
 /// Something to do outside of the state.
@@ -134,9 +133,3 @@ pub struct CallError {
 
 /// The answer to a call.
 pub type Reply = Result<Value, CallError>;
-
-/// Params as JSON.
-pub(crate) fn json(params: impl Serialize) -> Value {
-    // Params are plain structs of ours; they always have a JSON form.
-    serde_json::to_value(params).unwrap_or_default()
-}

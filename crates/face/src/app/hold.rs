@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use rookery_term::keys::{KeyPress, Special};
+use rookery_view::link::method::Call;
 use rookery_view::link::{Page, method};
-use serde_json::Value;
 
 use super::{App, Ask, Cx, Effect, Input, is, plain_char};
 
@@ -63,13 +63,19 @@ pub(crate) enum Moves {
 }
 
 /// What a call changes for the next key.
-pub(crate) fn moves(ask: &Ask, method: &str, params: &Value) -> Moves {
+pub(crate) fn moves(ask: &Ask, Call { method, params }: &Call) -> Moves {
+    const ALWAYS: [&str; 4] =
+        [method::GO.name, method::ACT.name, method::EDIT.name, method::CONFIRM.name];
     let has = |words: &[&str]| words.iter().any(|word| params.get(word).is_some());
-    let is_place = match method {
-        method::GO | method::ACT | method::EDIT | method::CONFIRM => true,
-        method::PANE => has(&["split", "focus", "move", "break"]),
-        method::PALETTE if has(&["query", "move", "select"]) => return Moves::Rows,
-        method::PALETTE => has(&["open", "activate", "back", "close"]),
+    let is_place = match *method {
+        name if ALWAYS.contains(&name) => true,
+        name if name == method::PANE.name => has(&["split", "focus", "move", "break"]),
+        name if name == method::PALETTE.name => {
+            if has(&["query", "move", "select"]) {
+                return Moves::Rows;
+            }
+            has(&["open", "activate", "back", "close"])
+        }
         _ => *ask == Ask::Opened,
     };
     if is_place { Moves::Place } else { Moves::Nothing }

@@ -2,9 +2,9 @@
 
 use rookery_term::keys::{KeyPress, Special};
 use rookery_view::link::{LinkAt, Page, ThreadSet, method};
-use serde_json::json;
 
 use super::{App, Ask, Cx, Hit, keys::is, plain_char};
+use crate::daemon::{self, TerminalOpen};
 
 /// A menu under the pointer.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,11 +116,8 @@ impl App {
 
     fn start_program(&mut self, cx: &Cx<'_>, program: &str) {
         let project = cx.picture.scene().strip.as_ref().and_then(|strip| strip.project);
-        let mut params = json!({"argv": [program]});
-        if let Some(project) = project {
-            params["project"] = json!(project);
-        }
-        self.call(Ask::Opened, "rookery/terminals/open", params);
+        let open = TerminalOpen { argv: vec![program.to_owned()], project };
+        self.call(Ask::Opened, daemon::TERMINALS_OPEN, open);
     }
 
     pub(super) fn choose_in_menu(&mut self, cx: &Cx<'_>, mut menu: Menu, index: usize) {

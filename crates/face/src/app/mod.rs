@@ -19,7 +19,6 @@ mod replies;
 mod toasts;
 
 pub use copy_mode::CopyMode;
-pub(crate) use effect::json;
 pub use effect::{Ask, CallError, Effect, Input, Reply};
 pub use field::{Edited, Field, plain_char, typed};
 pub use find::FindBar;
@@ -37,6 +36,7 @@ pub use toasts::Aside;
 
 use std::collections::BTreeMap;
 
+use rookery_view::link::method::{Call, Method};
 use rookery_view::link::{self, Opened, Page, Rights, Settings, Tone, method};
 use serde::Serialize;
 
@@ -366,17 +366,21 @@ impl App {
     }
 
     /// Calls a method; its answer comes back with what it is for.
-    pub fn call(&mut self, ask: Ask, method: &'static str, params: impl Serialize) {
-        let params = json(params);
-        let moves = hold::moves(&ask, method, &params);
+    pub fn call<P: Serialize, A>(&mut self, ask: Ask, method: Method<P, A>, params: P) {
+        self.make(ask, method.with(params));
+    }
+
+    /// Makes a call.
+    pub(crate) fn make(&mut self, ask: Ask, call: Call) {
+        let moves = hold::moves(&ask, &call);
         if moves != Moves::Nothing {
             self.hold_on(moves);
-            if matches!(method, method::GO | method::ACT | method::PANE) {
+            if [method::GO.name, method::ACT.name, method::PANE.name].contains(&call.method) {
                 // The prompt of a new thread goes out of the way; what is written in it stays.
                 self.pages.new_thread.is_open = false;
             }
         }
-        self.push(Effect::Call(ask, method, params));
+        self.push(Effect::Call(ask, call.method, call.params));
     }
 
     /// Approving and remembering takes Enter right after its key, and nothing between.

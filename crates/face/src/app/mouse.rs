@@ -6,12 +6,13 @@ mod tests;
 use rookery_term::keys::parse_chord;
 use rookery_term::mouse::{MouseButton, MouseEvent, MouseKind};
 use rookery_view::link::{
-    self, EdgeWord, Expand, LinkAt, Page, PaletteCall, PaneCall, Scroll, Select, SelectKind,
+    self, EdgeWord, Expand, LinkAt, Page, PaletteCall, PaneCall, Prefs, Scroll, Select, SelectKind,
     SideWord, method, modes,
 };
 use serde_json::json as value;
 
 use super::{App, Ask, Choice, Cx, Effect, Hit, Input, Selection};
+use crate::daemon::{self, ProjectOrder, TerminalMove};
 
 /// Within this time a second click is a double click.
 const DOUBLE: u64 = 400;
@@ -371,8 +372,7 @@ impl App {
             }
             Some(Drag::SidebarEdge) => {
                 if let Some(width) = self.pages.sidebar_width {
-                    let set = value!({"set": {"sidebar": width}});
-                    self.call(Ask::Quiet, method::PREFS, set);
+                    self.call(Ask::Quiet, method::PREFS, Prefs::one("sidebar", width));
                 }
             }
             Some(Drag::Tab(tab)) => self.drop_tab(cx, tab, event),
@@ -391,8 +391,8 @@ impl App {
                 let groups = cx.picture.scene().strip.iter().flat_map(|strip| &strip.groups);
                 let mut tabs = groups.flat_map(|group| &group.tabs);
                 if let Some(index) = tabs.position(|tab| tab.id == other) {
-                    let params = value!({"terminal": tab, "index": index});
-                    self.call(Ask::Quiet, "rookery/terminals/move", params);
+                    let to = TerminalMove { terminal: tab, index };
+                    self.call(Ask::Quiet, daemon::TERMINALS_MOVE, to);
                 }
             }
             Some(Hit::Pane(over)) if over != tab => {
@@ -422,7 +422,7 @@ impl App {
         if let (Some(from), Some(to)) = (at(project), at(other).filter(|_| other != project)) {
             order.remove(from);
             order.insert(to, project);
-            self.call(Ask::Quiet, "rookery/projects/reorder", value!({"projects": order}));
+            self.call(Ask::Quiet, daemon::PROJECTS_REORDER, ProjectOrder { projects: order });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Questions of the face itself: Enter is yes, Esc is no, and the text says so.
 
+use rookery_view::link::method::Call;
 use serde_json::Value;
 
 use super::{App, Ask, Effect, Field};
@@ -28,12 +29,12 @@ pub enum Then {
     Paste(u64, String),
     /// Copies a text.
     Copy(String),
-    /// Calls a method.
-    Call(Ask, &'static str, Value),
-    /// Calls a method; the text of the field goes into this member.
-    Fill(Ask, &'static str, Value, &'static str),
-    /// Calls a method; the chosen word goes into this member.
-    Choose(Ask, &'static str, Value, &'static str),
+    /// Makes a call.
+    Call(Ask, Call),
+    /// Makes a call; the text of the field goes into this member.
+    Fill(Ask, Call, &'static str),
+    /// Makes a call; the chosen word goes into this member.
+    Choose(Ask, Call, &'static str),
 }
 
 impl Question {
@@ -88,18 +89,18 @@ impl App {
             Then::Open(uri) => self.push(Effect::Open(uri)),
             Then::Paste(t, text) => self.paste_surely(t, text),
             Then::Copy(text) => self.copy_address(&text),
-            Then::Call(ask, name, params) => self.call(ask, name, params),
-            Then::Fill(ask, name, mut params, member) => {
+            Then::Call(ask, call) => self.make(ask, call),
+            Then::Fill(ask, mut call, member) => {
                 if let Some(text) = filled.filter(|text| !text.is_empty()) {
-                    params[member] = Value::String(text);
+                    call.params[member] = Value::String(text);
                 }
-                self.call(ask, name, params);
+                self.make(ask, call);
             }
-            Then::Choose(ask, name, mut params, member) => {
+            Then::Choose(ask, mut call, member) => {
                 if let Some(word) = choice {
-                    params[member] = Value::String(word.to_owned());
+                    call.params[member] = Value::String(word.to_owned());
                 }
-                self.call(ask, name, params);
+                self.make(ask, call);
             }
         }
     }

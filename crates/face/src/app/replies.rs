@@ -1,12 +1,14 @@
 //! Answers to calls.
 
 use rookery_view::link::{
-    CommandsFound, Copied, Found, LinkFound, ModelsFound, Pasted, PrefsFound, Selected, ThreadRef,
+    CommandsFound, Copied, Done, Found, LinkFound, ModelsFound, Pasted, PrefsFound, Selected,
+    ThreadRef,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{App, Ask, CallError, Cx, Effect, READ_ONLY, Reply};
+use crate::daemon;
 use crate::words::line;
 
 /// The code of an answer to something that has changed meanwhile.
@@ -32,7 +34,7 @@ impl App {
             Ask::Quiet | Ask::Pasted | Ask::Moving(_) => {}
             Ask::Say(text) => self.say(text),
             Ask::WebOn => {
-                self.call(Ask::WebPaired, "rookery/web/pair", serde_json::json!({}));
+                self.call(Ask::WebPaired, daemon::WEB_PAIR, Done {});
             }
             Ask::WebPaired => self.ask_pairing(&value),
             Ask::Card(serial) => self.pages.card_came(serial, value),

@@ -63,7 +63,7 @@ mod tests {
 
     fn sent(app: &mut App) -> Vec<usize> {
         let count = |effect| match effect {
-            Effect::Call(_, method::THREAD_SEND, params) => {
+            Effect::Call(_, name, params) if name == method::THREAD_SEND.name => {
                 Some(params["images"].as_array().map_or(0, Vec::len))
             }
             _ => None,

@@ -1,11 +1,11 @@
 //! The inbox: what waits, the most urgent first, with the card of the selected row.
 
 use rookery_term::keys::{KeyPress, Special};
-use rookery_view::link::{CardCall, InboxRow, InboxWindow, Page, bound, method};
-use serde_json::json;
+use rookery_view::link::{CardCall, InboxRow, InboxWindow, Page, Prefs, bound, method};
 
 use super::card::CardKey;
 use crate::app::{App, Ask, Cx, Edited, Effect, Field, READ_ONLY, is, plain_char};
+use crate::daemon::{self, ById, NewStatus};
 
 /// What of its look this kind of face keeps.
 pub(crate) const ALL: &str = "inbox-all";
@@ -211,7 +211,7 @@ impl App {
                 self.pages.inbox.from = 0;
                 self.ask_inbox();
                 if !self.around.only_inbox && self.may_type() {
-                    let set = json!({"set": {ALL: self.pages.inbox.all}});
+                    let set = Prefs::one(ALL, self.pages.inbox.all);
                     self.call(Ask::Quiet, method::PREFS, set);
                 }
             }
@@ -344,7 +344,7 @@ impl App {
         match row {
             Some(row) if row.request.is_none() => {
                 let id = row.item.clone();
-                self.call(Ask::Quiet, "rookery/queue/resolve", json!({"id": id}));
+                self.call(Ask::Quiet, daemon::QUEUE_RESOLVE, ById { id });
             }
             Some(_) => self.warn("a request is decided, not dismissed"),
             None => {}
@@ -379,15 +379,15 @@ impl App {
                     Some(false) => "denied",
                     None => "answered",
                 };
-                self.call(Ask::Decide(done), "rookery/requests/answer", params);
+                self.call(Ask::Decide(done), daemon::REQUESTS_ANSWER, params);
             }
             CardKey::Later(id) => {
-                self.call(Ask::Quiet, "rookery/requests/defer", json!({"id": id}));
+                self.call(Ask::Quiet, daemon::REQUESTS_DEFER, ById { id });
             }
             CardKey::Accept(_) if !may_decide => self.warn(READ_ONLY),
             CardKey::Accept(id) => {
-                let params = json!({"id": id, "status": "accepted"});
-                self.call(Ask::Say("accepted".to_owned()), "rookery/handoffs/setStatus", params);
+                let to = NewStatus { id, status: "accepted".to_owned() };
+                self.call(Ask::Say("accepted".to_owned()), daemon::HANDOFFS_SET_STATUS, to);
             }
             CardKey::Open => self.open_session(cx),
         }

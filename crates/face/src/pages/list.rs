@@ -3,11 +3,12 @@
 use rookery_term::keys::{KeyPress, Special};
 use rookery_view::keys::ACTIONS;
 use rookery_view::link::Page;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::load::{NO_PROJECT, active_root};
 use super::text::Tint;
 use crate::app::{App, Ask, Cx, Edited, Field, Question, Then, is, plain_char};
+use crate::daemon::{self, ById, ByPath, CheckpointCreate};
 use crate::words::{age, age_of, line};
 
 /// Rows before the end of those that are here at which more are asked for.
@@ -314,7 +315,7 @@ impl App {
             Page::Checkpoints { .. } => self.load_checkpoint_diff(&row.id),
             Page::Worktrees { .. } => {
                 let say = Ask::Say("a session was opened there".to_owned());
-                self.call(say, "rookery/worktrees/attach", json!({"path": row.id}));
+                self.call(say, daemon::WORKTREES_ATTACH, ByPath { path: row.id });
             }
             Page::Help => {
                 self.home();
@@ -334,9 +335,9 @@ impl App {
         match (page, letter, row) {
             (Page::Checkpoints { .. }, 'n', _) => {
                 let Some(tree) = active_root(cx) else { return self.warn(NO_PROJECT) };
-                let params = json!({"tree": tree});
+                let call = daemon::CHECKPOINTS_CREATE.with(CheckpointCreate { tree });
                 let made = Ask::Listed("checkpoints", "checkpoint made");
-                let then = Then::Fill(made, "rookery/checkpoints/create", params, "title");
+                let then = Then::Fill(made, call, "title");
                 let mut question =
                     Question::new("A checkpoint of this project: its title", vec![], then);
                 question.field = Some(Field::default());
@@ -347,16 +348,15 @@ impl App {
                 self.ask_restore(&row.id, title);
             }
             (Page::Worktrees { .. }, 'l', Some(row)) => {
-                let params = json!({"path": row.id});
-                let then = Then::Choose(Ask::Landed, "rookery/worktrees/land", params, "how");
+                let call = daemon::WORKTREES_LAND.with(ByPath { path: row.id.clone() });
+                let then = Then::Choose(Ask::Landed, call, "how");
                 let mut question = Question::new("Land its commits how?", vec![row.id], then);
                 question.choices = vec![('m', "merge"), ('s', "squash"), ('r', "rebase")];
                 self.question = Some(question);
             }
             (Page::Worktrees { .. }, 'x', Some(row)) => {
-                let params = json!({"path": row.id});
-                let removed = Ask::Listed("worktrees", "removed");
-                let then = Then::Call(removed, "rookery/worktrees/remove", params);
+                let call = daemon::WORKTREES_REMOVE.with(ByPath { path: row.id.clone() });
+                let then = Then::Call(Ask::Listed("worktrees", "removed"), call);
                 self.question = Some(Question::new("Remove this worktree?", vec![row.id], then));
             }
             (Page::Threads, 'n', _) => self.run(cx, "new_thread"),
@@ -368,7 +368,8 @@ impl App {
 impl App {
     fn ask_restore(&mut self, id: &str, title: String) {
         let lines = vec![title, "What is there now becomes a safety checkpoint first.".to_owned()];
-        let then = Then::Call(Ask::Restored, "rookery/checkpoints/restore", json!({"id": id}));
+        let then =
+            Then::Call(Ask::Restored, daemon::CHECKPOINTS_RESTORE.with(ById { id: id.to_owned() }));
         self.question = Some(Question::new("Restore this checkpoint?", lines, then));
     }
 

@@ -1,9 +1,9 @@
 //! What pages ask the daemon for.
 
-use rookery_view::link::{DiffCall, Page, ThreadList, ThreadOpen, ThreadRef, method};
-use serde_json::json;
+use rookery_view::link::{DiffCall, Done, Page, ThreadList, ThreadOpen, ThreadRef, method};
 
 use crate::app::{App, Ask, Cx};
+use crate::daemon::{self, AuditList, ById, CheckpointList, WorktreeList};
 
 /// Why a page of a project has nothing to show or to make.
 pub(crate) const NO_PROJECT: &str = "no project is open";
@@ -39,16 +39,13 @@ impl App {
             Some(Page::Checkpoints { session }) => session.clone(),
             _ => None,
         };
-        let (name, params) = match page {
-            "reviews" => ("rookery/reviews/list", json!({})),
+        let call = match page {
+            "reviews" => daemon::REVIEWS_LIST.with(Done {}),
             // Of one session, if the page names one.
-            "checkpoints" => {
-                let of = session.map_or_else(|| json!({}), |id| json!({ "session": id }));
-                ("rookery/checkpoints/list", of)
-            }
-            _ => ("rookery/audit/list", json!({"limit": 500})),
+            "checkpoints" => daemon::CHECKPOINTS_LIST.with(CheckpointList { session }),
+            _ => daemon::AUDIT_LIST.with(AuditList { limit: 500 }),
         };
-        self.call(Ask::List(page), name, params);
+        self.make(Ask::List(page), call);
     }
 
     /// Worktrees of the repository that the page names, or of the project that is shown.
@@ -62,12 +59,12 @@ impl App {
             self.pages.list.failed();
             return self.warn(NO_PROJECT);
         };
-        self.call(Ask::List("worktrees"), "rookery/worktrees/list", json!({"repo": repo}));
+        self.call(Ask::List("worktrees"), daemon::WORKTREES_LIST, WorktreeList { repo });
     }
 
     pub(crate) fn load_review(&mut self, review: &str) {
         let serial = self.pages.review.begin(review, &self.around.name);
-        self.call(Ask::Review, "rookery/reviews/get", json!({"id": review}));
+        self.call(Ask::Review, daemon::REVIEWS_GET, ById { id: review.to_owned() });
         let call = DiffCall { review: Some(review.to_owned()), ..DiffCall::default() };
         self.call(Ask::Diff(serial, None), method::DIFF, call);
     }

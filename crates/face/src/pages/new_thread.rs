@@ -1,9 +1,8 @@
 //! The prompt of a new thread: what the agent shall do, and where, with which model and mode.
 
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
-use rookery_view::link::{ModelRow, Project, ThreadNew, method};
+use rookery_view::link::{Done, ModelRow, Project, ThreadNew, method};
 use rookery_view::scene::pages::Button;
-use serde_json::json;
 
 use super::text::{Line, Tint};
 use crate::app::{App, Ask, Cx, Field, is};
@@ -160,7 +159,7 @@ impl App {
         let page = &mut self.pages.new_thread;
         page.is_open = true;
         page.project = active;
-        self.call(Ask::Models, method::THREAD_MODELS, json!({}));
+        self.call(Ask::Models, method::THREAD_MODELS, Done {});
     }
 
     pub(crate) fn new_thread_key(&mut self, cx: &Cx<'_>, press: &KeyPress) {

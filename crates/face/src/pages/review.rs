@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rookery_term::keys::{KeyKind, KeyPress, Special};
 use rookery_view::link::{Diff, DiffCall, DiffFile, Page, method};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::card::READ_FIRST;
 use super::text::{Line, Tint, diff_lines};
 use crate::app::{App, Ask, Cx, Field, is, plain_char};
+use crate::daemon::{self, ById, Comment, NewStatus, ReviewComments};
 use crate::words::line;
 
 /// Lines before the end of those that are here at which more are asked for.
@@ -427,9 +428,10 @@ impl App {
         }
         let review = &self.pages.review;
         let path = review.files.get(review.file).map(|file| file.path.clone());
-        let comment = json!({"path": path, "line": review.line_number(), "text": text});
-        let params = json!({"id": review.review, "comments": [comment]});
-        self.call(Ask::Review, "rookery/reviews/comment", params);
+        let comments = vec![Comment { path, line: review.line_number(), text }];
+        if let Some(id) = review.review.clone() {
+            self.call(Ask::Review, daemon::REVIEWS_COMMENT, ReviewComments { id, comments });
+        }
         true
     }
 
@@ -454,12 +456,12 @@ impl App {
             }
             return self.warn(say);
         }
-        let id = self.pages.review.review.clone();
-        let params = json!({"id": id, "status": status});
-        self.call(Ask::Review, "rookery/reviews/setStatus", params);
+        let Some(id) = self.pages.review.review.clone() else { return };
+        let to = NewStatus { id: id.clone(), status: status.to_owned() };
+        self.call(Ask::Review, daemon::REVIEWS_SET_STATUS, to);
         if status == "changes_requested" {
             let say = Ask::Say("changes requested; the agent has your comments".to_owned());
-            self.call(say, "rookery/reviews/deliver", json!({"id": id}));
+            self.call(say, daemon::REVIEWS_DELIVER, ById { id });
         } else {
             self.say("approved");
         }

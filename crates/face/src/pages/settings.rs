@@ -4,11 +4,12 @@ mod press;
 
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
 use rookery_view::keys::{self, ACTIONS, Action, FaceKind, KeyPreset, Platform, Trigger};
-use rookery_view::link::{SettingsCall, method};
+use rookery_view::link::{Done, SettingsCall, method};
 
 use super::list::Row;
 use super::text::Tint;
 use crate::app::{App, Ask, Cx, Field, is, plain_char};
+use crate::daemon;
 use crate::words::line;
 
 /// What is being changed on the page.
@@ -294,7 +295,7 @@ impl App {
             }
             Kind::Web if !self.may_type() => self.warn(crate::app::READ_ONLY),
             // On already, it says where.
-            Kind::Web => self.call(Ask::WebOn, "rookery/web/start", serde_json::json!({})),
+            Kind::Web => self.call(Ask::WebOn, daemon::WEB_START, Done {}),
         }
     }
 

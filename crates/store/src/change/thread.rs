@@ -1,8 +1,8 @@
 //! The SQL of changes to threads, turns, items and requests.
 
 use rookery_model::{
-    ChangeRecord, Item, ItemStatus, RecordKind, Request, RequestId, RequestState, Thread, ThreadId,
-    Trace, TraceId, Turn, TurnId, TurnStatus, Words as _,
+    ChangeRecord, Item, ItemStatus, QueuedMessage, RecordKind, Request, RequestId, RequestState,
+    Steer, Thread, ThreadId, Trace, TraceId, Turn, TurnId, TurnStatus, Words as _,
 };
 use rusqlite::{Connection, ToSql, params};
 
@@ -99,6 +99,38 @@ pub(super) fn delete_thread(connection: &Connection, id: ThreadId) -> rusqlite::
     let asked = "DELETE FROM requests WHERE thread = ?1 AND turn IS NULL";
     run(connection, asked, params![id.key()])?;
     run(connection, "DELETE FROM threads WHERE id = ?1", params![id.key()])
+}
+
+/// A list as it is stored: nothing if it is empty.
+fn list<T>(list: &[T], write: fn(&[T]) -> String) -> Option<String> {
+    (!list.is_empty()).then(|| write(list))
+}
+
+pub(super) fn put_attached(
+    connection: &Connection,
+    id: ThreadId,
+    artifacts: &[String],
+) -> rusqlite::Result<()> {
+    let artifacts = list(artifacts, encode::texts_to_json);
+    run(connection, "UPDATE threads SET attached = ?2 WHERE id = ?1", params![id.key(), artifacts])
+}
+
+pub(super) fn put_queued(
+    connection: &Connection,
+    id: ThreadId,
+    messages: &[QueuedMessage],
+) -> rusqlite::Result<()> {
+    let messages = list(messages, encode::queued_to_json);
+    run(connection, "UPDATE threads SET queued = ?2 WHERE id = ?1", params![id.key(), messages])
+}
+
+pub(super) fn put_steers(
+    connection: &Connection,
+    id: TurnId,
+    steers: &[Steer],
+) -> rusqlite::Result<()> {
+    let steers = list(steers, encode::steers_to_json);
+    run(connection, "UPDATE turns SET steers = ?2 WHERE id = ?1", params![id.key(), steers])
 }
 
 pub(super) fn put_turn(connection: &Connection, turn: &Turn) -> rusqlite::Result<()> {

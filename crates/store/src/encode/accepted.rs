@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::place;
 use super::request::AnswerJson;
-use super::{DecodeError, PathJson, id_from_text};
+use super::{DecodeError, PathJson, id_from_text, session_text};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct AcceptedJson<'a> {
@@ -103,7 +103,7 @@ impl<'a> WorkJson<'a> {
             Work::Checkpoint { checkpoint, place, title, summary, review } => {
                 WorkJson::Checkpoint {
                     checkpoint: checkpoint.to_string().into(),
-                    session: place.session_or_none().to_string().into(),
+                    session: session_text(place.session()).into(),
                     tree: place.tree().map(PathJson::of),
                     title: title.into(),
                     summary: summary.into(),

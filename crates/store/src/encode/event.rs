@@ -9,7 +9,10 @@ use super::activity::{ActivityJson, RunStateJson};
 use super::record::{CheckpointJson, HandoffJson, QueueJson, ReviewJson};
 use super::request::RequestJson;
 use super::word::{ModeJson, SourceJson, TurnStatusJson};
-use super::{DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson, id_from_text};
+use super::{
+    DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson, id_from_text,
+    session_from_text, session_text,
+};
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -268,7 +271,7 @@ impl<'a> EventJson<'a> {
             }
             Event::QueueItemResolved { id, session } => EventJson::QueueItemResolved {
                 id: id.to_string().into(),
-                session: session.to_string().into(),
+                session: session_text(*session).into(),
             },
             Event::ReviewChanged(review) => {
                 EventJson::ReviewChanged { review: Box::new(ReviewJson::of(review)) }
@@ -384,7 +387,7 @@ impl<'a> EventJson<'a> {
             }
             EventJson::QueueItemResolved { id, session } => Event::QueueItemResolved {
                 id: id_from_text(&id)?,
-                session: id_from_text(&session)?,
+                session: session_from_text(&session)?,
             },
             EventJson::ReviewChanged { review } => {
                 Event::ReviewChanged(Box::new(review.into_model()?))

@@ -11,7 +11,7 @@ use super::word::{
     CategoryJson, CheckpointSourceJson, HandoffStatusJson, ReviewStatusJson, SourceJson,
     TestStatusJson, TimelineKindJson,
 };
-use super::{DecodeError, PathJson, id_from_text};
+use super::{DecodeError, PathJson, id_from_text, session_from_text, session_text};
 
 /// One record. The kind stands in the table as well, so that lists are found without decoding.
 #[derive(Serialize, Deserialize)]
@@ -135,7 +135,7 @@ impl<'a> QueueJson<'a> {
     pub(super) fn of(item: &'a model::QueueItem) -> Self {
         QueueJson {
             id: item.id.to_string().into(),
-            session: item.session.to_string().into(),
+            session: session_text(item.session).into(),
             related: item.related.map(RelatedJson::of),
             category: CategoryJson::of(item.category),
             title: (&item.title).into(),
@@ -151,7 +151,7 @@ impl<'a> QueueJson<'a> {
     pub(super) fn into_model(self) -> Result<model::QueueItem, DecodeError> {
         Ok(model::QueueItem {
             id: id_from_text(&self.id)?,
-            session: id_from_text(&self.session)?,
+            session: session_from_text(&self.session)?,
             related: self.related.map(RelatedJson::into_model).transpose()?,
             category: self.category.into_model(),
             title: self.title.into_owned(),
@@ -273,7 +273,7 @@ impl<'a> ReviewJson<'a> {
         };
         ReviewJson {
             id: review.id.to_string().into(),
-            session: review.place.session_or_none().to_string().into(),
+            session: session_text(review.place.session()).into(),
             tree: review.place.tree().map(PathJson::of),
             checkpoint: review.checkpoint.map(|id| id.to_string()),
             created_at: review.created_at.as_micros(),
@@ -338,7 +338,7 @@ impl<'a> CheckpointJson<'a> {
     pub(super) fn of(checkpoint: &'a model::Checkpoint) -> Self {
         CheckpointJson {
             id: checkpoint.id.to_string().into(),
-            session: checkpoint.place.session_or_none().to_string().into(),
+            session: session_text(checkpoint.place.session()).into(),
             tree: checkpoint.place.tree().map(PathJson::of),
             repo: checkpoint.repo.as_deref().map(PathJson::of),
             branch: checkpoint.branch.as_deref().map(Cow::Borrowed),
@@ -396,7 +396,7 @@ impl<'a> HandoffJson<'a> {
     pub(super) fn of(handoff: &'a model::Handoff) -> Self {
         HandoffJson {
             id: handoff.id.to_string().into(),
-            from: handoff.from.session_or_none().to_string().into(),
+            from: session_text(handoff.from.session()).into(),
             tree: handoff.from.tree().map(PathJson::of),
             to: handoff.to.map(|id| id.to_string()),
             checkpoint: handoff.checkpoint.map(|id| id.to_string()),
@@ -441,7 +441,7 @@ impl<'a> TimelineJson<'a> {
     fn of(item: &'a model::TimelineItem) -> Self {
         TimelineJson {
             id: item.id.to_string().into(),
-            session: item.session.to_string().into(),
+            session: session_text(item.session).into(),
             created_at: item.created_at.as_micros(),
             order: item.order,
             kind: TimelineKindJson::of(item.kind),
@@ -453,7 +453,7 @@ impl<'a> TimelineJson<'a> {
     fn into_model(self) -> Result<model::TimelineItem, DecodeError> {
         Ok(model::TimelineItem {
             id: id_from_text(&self.id)?,
-            session: id_from_text(&self.session)?,
+            session: session_from_text(&self.session)?,
             created_at: model::Timestamp::from_micros(self.created_at),
             order: self.order,
             kind: self.kind.into_model(),

@@ -15,6 +15,8 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
+use crate::schema;
+
 use pages::{Pages, be32};
 use table::Table;
 use tree::{Kind, Node, Row};
@@ -61,6 +63,7 @@ pub(crate) fn salvage(damaged: &Path, into: &mut Connection) -> rusqlite::Result
     walk.left_pages()?;
     let mut found = walk.found;
     found.stand_ins = stand_in::fill(&transaction)?;
+    schema::move_values(&transaction)?;
     transaction.commit()?;
     into.pragma_update(None, "foreign_keys", true)?;
     Ok(found)

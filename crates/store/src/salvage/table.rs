@@ -12,6 +12,7 @@ enum Column {
     Integer,
     IntegerOrNull,
     Text,
+    TextOrNull,
     /// An id of 16 bytes.
     Id,
     IdOrNull,
@@ -23,16 +24,19 @@ pub(super) struct Table {
     pub(super) name: &'static str,
     /// Whether rows have numbers of their own.
     pub(super) has_numbers: bool,
+    /// How many of the last columns rows lack that an older format wrote.
+    added: usize,
     columns: &'static [(&'static str, Column)],
 }
 
-use Column::{Bytes, Id, IdOrNull, Integer, IntegerOrNull, RowId, Text};
+use Column::{Bytes, Id, IdOrNull, Integer, IntegerOrNull, RowId, Text, TextOrNull};
 
 /// Their rows tell by themselves where they belong, but for events and projects, whose bodies do.
 pub(super) const TABLES: &[Table] = &[
     Table {
         name: "world",
         has_numbers: true,
+        added: 0,
         columns: &[
             ("one", RowId),
             ("next_event", Integer),
@@ -44,22 +48,37 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         name: "projects",
         has_numbers: true,
-        columns: &[("id", RowId), ("position", Integer), ("body", Text)],
+        added: 1,
+        columns: &[("id", RowId), ("position", Integer), ("body", Text), ("layout", TextOrNull)],
     },
     Table {
         name: "terminals",
         has_numbers: true,
-        columns: &[("id", RowId), ("project", Integer), ("position", Integer), ("body", Text)],
+        added: 1,
+        columns: &[
+            ("id", RowId),
+            ("project", Integer),
+            ("position", Integer),
+            ("body", Text),
+            ("noted", IntegerOrNull),
+        ],
     },
     Table {
         name: "events",
         has_numbers: true,
+        added: 0,
         columns: &[("seq", RowId), ("at", Integer), ("body", Text)],
     },
-    Table { name: "meta", has_numbers: false, columns: &[("key", Text), ("value", Text)] },
+    Table {
+        name: "meta",
+        has_numbers: false,
+        added: 0,
+        columns: &[("key", Text), ("value", Text)],
+    },
     Table {
         name: "damaged_rows",
         has_numbers: true,
+        added: 0,
         columns: &[
             ("source", Text),
             ("row", Integer),
@@ -68,25 +87,40 @@ pub(super) const TABLES: &[Table] = &[
             ("at", Integer),
         ],
     },
-    Table { name: "threads", has_numbers: false, columns: &[("id", Id), ("body", Text)] },
+    Table {
+        name: "threads",
+        has_numbers: false,
+        added: 2,
+        columns: &[("id", Id), ("body", Text), ("attached", TextOrNull), ("queued", TextOrNull)],
+    },
     Table {
         name: "turns",
         has_numbers: false,
-        columns: &[("thread", Id), ("id", Id), ("is_open", Integer), ("body", Text)],
+        added: 1,
+        columns: &[
+            ("thread", Id),
+            ("id", Id),
+            ("is_open", Integer),
+            ("body", Text),
+            ("steers", TextOrNull),
+        ],
     },
     Table {
         name: "items",
         has_numbers: false,
+        added: 0,
         columns: &[("thread", Id), ("position", Integer), ("turn", Id), ("body", Text)],
     },
     Table {
         name: "traces",
         has_numbers: false,
+        added: 0,
         columns: &[("thread", Id), ("id", Id), ("turn", Id), ("body", Text)],
     },
     Table {
         name: "changes",
         has_numbers: false,
+        added: 0,
         columns: &[
             ("thread", Id),
             ("number", Integer),
@@ -98,21 +132,25 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         name: "decisions",
         has_numbers: true,
+        added: 0,
         columns: &[("seq", RowId), ("at", Integer), ("thread", IdOrNull), ("body", Text)],
     },
     Table {
         name: "records",
         has_numbers: false,
+        added: 0,
         columns: &[("kind", Text), ("id", Id), ("body", Text)],
     },
     Table {
         name: "tasks",
         has_numbers: false,
+        added: 0,
         columns: &[("id", Id), ("is_over", Integer), ("body", Text), ("log", Text)],
     },
     Table {
         name: "requests",
         has_numbers: false,
+        added: 0,
         columns: &[
             ("id", Id),
             ("thread", IdOrNull),
@@ -132,7 +170,7 @@ impl Table {
     /// Whether a row looks like one of this table.
     pub(super) fn fits(&self, number: Option<i64>, values: &[Value]) -> bool {
         self.has_numbers == number.is_some()
-            && self.columns.len() == values.len()
+            && (self.columns.len() - self.added..=self.columns.len()).contains(&values.len())
             && self.columns.iter().zip(values).all(|((_, column), value)| column.fits(value))
     }
 
@@ -141,7 +179,7 @@ impl Table {
         let mut fitting = TABLES.iter().filter(|table| table.fits(number, values));
         let first = fitting.next()?;
         let Some(second) = fitting.next() else { return Some(first) };
-        let is_project = match values.last() {
+        let is_project = match values.get(2) {
             Some(Value::Text(body)) => encode::project_from_json(body).is_ok(),
             _ => false,
         };
@@ -161,6 +199,7 @@ impl Table {
         if let (Some((_, RowId)), Some(number)) = (self.columns.first(), number) {
             values[0] = Value::Integer(number);
         }
+        values.resize(self.columns.len(), Value::Null);
         values
     }
 }
@@ -170,8 +209,8 @@ impl Column {
         match (self, value) {
             (RowId, Value::Null)
             | (Integer | IntegerOrNull, Value::Integer(_))
-            | (IntegerOrNull | IdOrNull, Value::Null)
-            | (Text, Value::Text(_))
+            | (IntegerOrNull | IdOrNull | TextOrNull, Value::Null)
+            | (Text | TextOrNull, Value::Text(_))
             | (Bytes, Value::Blob(_)) => true,
             (Id | IdOrNull, Value::Blob(bytes)) => bytes.len() == 16,
             _ => false,

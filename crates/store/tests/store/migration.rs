@@ -1,7 +1,7 @@
 //! Databases that older versions wrote are brought up to date, with all that is in them.
 
-use rookery_model::{ProjectId, TerminalId};
-use rookery_store::{Store, ValueKey};
+use rookery_model::{ProjectId, Steer, TerminalId, ThreadId, TurnId};
+use rookery_store::{Change, Store, ValueKey};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -54,6 +54,12 @@ const FIRST: &str = "
     INSERT INTO damaged_rows VALUES ('terminals', 9, x'ff', 'torn', 1);
 ";
 
+/// Values of rows as the first formats kept them, by name; the last ones are of rows that are gone.
+const VALUES: &str = "
+    INSERT INTO meta VALUES ('layout/2', 'r5000(3,4)'), ('noted/3', '41'),
+        ('layout/9', 'r5000(7,8)'), ('noted/77', '5'), ('closing/77', '');
+";
+
 fn version(dir: &std::path::Path) -> i64 {
     let connection = Connection::open(dir.join("rookery.db")).unwrap();
     connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
@@ -79,7 +85,7 @@ fn the_first_format_is_brought_up_to_date() {
     assert_eq!(store.kept(&ValueKey::Mode).unwrap().as_deref(), Some("plan"));
     store.commit(changes(talk::conversation(1))).wait_blocking().unwrap();
     drop(store);
-    assert_eq!(version(dir.path()), 7);
+    assert_eq!(version(dir.path()), 8);
     let (store, again) = Store::open(dir.path()).unwrap();
     assert_eq!((again.threads.len(), again.terminals), (1, loaded.terminals));
     assert_eq!(store.thread_contents(talk::thread_id(1)).unwrap().items.len(), 4);
@@ -100,7 +106,7 @@ fn an_upgrade_that_was_cut_short_is_taken_up_again() {
         assert_eq!((loaded.damage, loaded.terminals.len()), (None, 1));
         store.close().unwrap();
     }
-    assert_eq!(version(dir.path()), 7);
+    assert_eq!(version(dir.path()), 8);
 }
 
 #[test]
@@ -108,7 +114,98 @@ fn a_half_made_table_in_the_old_format_is_damage_and_not_an_error() {
     let dir = scratch();
     sql(dir.path(), FIRST);
     sql(dir.path(), "CREATE TABLE threads (id)");
+    sql(dir.path(), VALUES);
     let (store, loaded) = Store::open(dir.path()).unwrap();
     assert!(loaded.damage.unwrap().moved_to.is_some());
+    assert_eq!(loaded.layouts, [(ProjectId::new(2), "r5000(3,4)".to_owned())]);
+    assert_eq!(store.noted(TerminalId::new(3)).unwrap(), Some(41));
     store.commit(changes(talk::conversation(1))).wait_blocking().unwrap();
+}
+
+/// What belongs to a thread or a turn, by name, as the seventh format kept it.
+fn values_of(thread: ThreadId, turn: TurnId) -> String {
+    format!(
+        r#"INSERT INTO meta VALUES ('attached/{thread}', '["art-1"]'),
+           ('queued/{thread}', '[{{"id":"{:032x}","at":5,"text":"later","images":["i"]}}]'),
+           ('steers/{turn}', '[{{"text":"now","images":[],"context":["c"]}}]'),
+           ('attached/{turn}', '["of none"]')"#,
+        7
+    )
+}
+
+#[test]
+fn values_of_rows_move_into_them() {
+    let dir = scratch();
+    let (thread, turn) = (talk::thread_id(1), talk::turn_id(11));
+    let store = Store::open(dir.path()).unwrap().0;
+    let mut batch = vec![put_project(2, 0), put_terminal(3, 2, 0)];
+    batch.extend(talk::conversation(1));
+    store.commit(changes(batch)).wait_blocking().unwrap();
+    drop(store);
+    // Back to the format before.
+    for (table, column) in [
+        ("projects", "layout"),
+        ("terminals", "noted"),
+        ("threads", "attached"),
+        ("threads", "queued"),
+        ("turns", "steers"),
+    ] {
+        sql(dir.path(), &format!("ALTER TABLE {table} DROP COLUMN {column}"));
+    }
+    sql(dir.path(), "PRAGMA user_version = 7");
+    sql(dir.path(), VALUES);
+    sql(dir.path(), &values_of(thread, turn));
+    let (store, loaded) = Store::open(dir.path()).unwrap();
+    assert_eq!(loaded.damage, None);
+    assert_eq!(loaded.layouts, [(ProjectId::new(2), "r5000(3,4)".to_owned())]);
+    assert_eq!(store.noted(TerminalId::new(3)).unwrap(), Some(41));
+    assert_eq!(store.attached(thread).unwrap(), ["art-1"]);
+    let queued = store.queued_messages(thread).unwrap();
+    assert_eq!((queued.len(), queued[0].id, queued[0].text.as_str()), (1, 7, "later"));
+    let steers = store.steers(turn).unwrap();
+    assert_eq!((steers[0].text.as_str(), &steers[0].context[..]), ("now", &["c".to_owned()][..]));
+    let left = "SELECT group_concat(key) FROM (SELECT key FROM meta WHERE key LIKE '%/%')";
+    let connection = Connection::open(dir.path().join("rookery.db")).unwrap();
+    let left: String = connection.query_row(left, [], |row| row.get(0)).unwrap();
+    assert_eq!(left, "closing/77");
+}
+
+#[test]
+fn values_of_rows_stay_and_go_with_them() {
+    let dir = scratch();
+    let (thread, turn) = (talk::thread_id(1), talk::turn_id(11));
+    let store = Store::open(dir.path()).unwrap().0;
+    let steer = Steer { text: "now".to_owned(), ..Steer::default() };
+    let mut batch = vec![put_project(2, 0), put_terminal(3, 2, 0)];
+    batch.extend(talk::conversation(1));
+    batch.extend([
+        Change::LayoutSet(ProjectId::new(2), Some("r5000(3,4)".to_owned())),
+        Change::OutputNoted(TerminalId::new(3), 41),
+        Change::ArtifactsAttached(thread, vec!["art-1".to_owned()]),
+        Change::SteersSet(turn, vec![steer.clone()]),
+        // What changes the row leaves them as they are.
+        put_project(2, 4),
+        put_terminal(3, 2, 4),
+    ]);
+    batch.extend(talk::conversation(1));
+    store.commit(changes(batch)).wait_blocking().unwrap();
+    drop(store);
+    let (store, loaded) = Store::open(dir.path()).unwrap();
+    assert_eq!(loaded.layouts, [(ProjectId::new(2), "r5000(3,4)".to_owned())]);
+    assert_eq!(store.noted(TerminalId::new(3)).unwrap(), Some(41));
+    assert_eq!(store.attached(thread).unwrap(), ["art-1"]);
+    assert_eq!(store.steers(turn).unwrap(), [steer]);
+    let gone = [
+        Change::LayoutSet(ProjectId::new(2), None),
+        Change::TerminalDeleted(TerminalId::new(3)),
+        Change::ThreadDeleted(thread),
+        // Too late: they are lost, and nothing else is.
+        Change::OutputNoted(TerminalId::new(3), 42),
+        Change::SteersSet(turn, vec![Steer::default()]),
+    ];
+    store.commit(changes(gone.into())).wait_blocking().unwrap();
+    assert_eq!(store.noted(TerminalId::new(3)).unwrap(), None);
+    assert!(store.attached(thread).unwrap().is_empty() && store.steers(turn).unwrap().is_empty());
+    drop(store);
+    assert!(Store::open(dir.path()).unwrap().1.layouts.is_empty());
 }

@@ -63,7 +63,8 @@ impl Bench {
 
 fn asked(effects: &[Effect]) -> Vec<String> {
     let of_card = |(name, params): &(&str, Value)| {
-        (*name == method::CARD).then(|| params["request"].as_str().unwrap_or_default().to_owned())
+        (*name == method::CARD.name)
+            .then(|| params["request"].as_str().unwrap_or_default().to_owned())
     };
     calls(effects).iter().filter_map(of_card).collect()
 }
@@ -134,7 +135,7 @@ fn a_message_that_may_not_have_arrived_is_in_the_field_again() {
     let mut bench = Bench::new();
     bench.thread();
     let effects = bench.keys(&["h", "i", "enter"]);
-    assert_eq!(calls(&effects)[0].0, method::THREAD_SEND);
+    assert_eq!(calls(&effects)[0].0, method::THREAD_SEND.name);
     assert_eq!(bench.app.pages.thread.composer.text(), "");
     bench.keys(&["x"]);
     bench.come_back();
@@ -181,7 +182,7 @@ fn keys_right_behind_a_page_are_those_of_the_empty_workspace() {
     bench.app.take_effects();
     bench.show_empty_workspace();
     let effects = bench.app.take_effects();
-    assert_eq!(calls(&effects), [(method::ACT, json!({"action": "new_tab"}))]);
+    assert_eq!(calls(&effects), [(method::ACT.name, json!({"action": "new_tab"}))]);
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn a_modifier_alone_ends_no_prefix() {
     bench.step(|app, cx| app.key(cx, &shift));
     assert!(bench.app.prefix && bench.note().is_empty());
     let effects = bench.keys(&["V"]);
-    assert_eq!(calls(&effects)[0], (method::GO, json!({"page": "reviews"})));
+    assert_eq!(calls(&effects)[0], (method::GO.name, json!({"page": "reviews"})));
     // A program that asked for them gets them.
     bench.step(|app, cx| app.key(cx, &shift));
     assert_eq!(typed_keys(&bench.app.take_effects()), ["left_shift"]);
@@ -217,7 +218,7 @@ fn a_page_is_the_panes_own() {
     bench.fixed.terms.get_mut(&3).unwrap().size.rows = 12;
     bench.step(|app, cx| app.run(cx, "scroll_page_up"));
     let scroll = json!({"t": 3, "by": -11});
-    assert_eq!(bench.app.take_effects(), [Effect::Notify(method::SCROLL, scroll)]);
+    assert_eq!(bench.app.take_effects(), [Effect::Notify(method::SCROLL.name, scroll)]);
 }
 
 #[test]

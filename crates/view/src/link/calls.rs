@@ -367,6 +367,13 @@ pub struct Prefs {
     pub set: Option<BTreeMap<String, Value>>,
 }
 
+impl Prefs {
+    /// Keeps one setting.
+    pub fn one(name: &str, value: impl Into<Value>) -> Prefs {
+        Prefs { get: false, set: Some([(name.to_owned(), value.into())].into()) }
+    }
+}
+
 /// Result of `view/prefs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

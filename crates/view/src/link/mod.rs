@@ -10,6 +10,7 @@ mod content;
 pub mod differ;
 mod frame;
 mod input;
+pub mod method;
 mod open;
 mod overlay;
 mod reads;
@@ -42,52 +43,6 @@ pub const FRAME: &str = "rookery/view/frame";
 
 /// The WebSocket subprotocol.
 pub const SUBPROTOCOL: &str = "rookery.link.v1";
-
-/// Names of methods on the wire.
-pub mod method {
-    /// What every name begins with.
-    pub const PREFIX: &str = "rookery/view/";
-
-    pub const OPEN: &str = "rookery/view/open";
-    pub const ACK: &str = "rookery/view/ack";
-    pub const RESYNC: &str = "rookery/view/resync";
-    pub const GO: &str = "rookery/view/go";
-    pub const ACT: &str = "rookery/view/act";
-    pub const KEY: &str = "rookery/view/key";
-    pub const TEXT: &str = "rookery/view/text";
-    pub const PREEDIT: &str = "rookery/view/preedit";
-    pub const MOUSE: &str = "rookery/view/mouse";
-    pub const FOCUS: &str = "rookery/view/focus";
-    pub const RESIZE: &str = "rookery/view/resize";
-    pub const PASTE: &str = "rookery/view/paste";
-    pub const SCROLL: &str = "rookery/view/scroll";
-    pub const ROWS: &str = "rookery/view/rows";
-    pub const FIND: &str = "rookery/view/find";
-    pub const SELECT: &str = "rookery/view/select";
-    pub const COPY: &str = "rookery/view/copy";
-    pub const LINK_AT: &str = "rookery/view/linkAt";
-    pub const PALETTE: &str = "rookery/view/palette";
-    pub const EDIT: &str = "rookery/view/edit";
-    pub const CONFIRM: &str = "rookery/view/confirm";
-    pub const PANE: &str = "rookery/view/pane";
-    pub const PICTURE: &str = "rookery/view/picture";
-    pub const INBOX: &str = "rookery/view/inbox";
-    pub const CARD: &str = "rookery/view/card";
-    pub const DIFF: &str = "rookery/view/diff";
-    pub const ITEM: &str = "rookery/view/item";
-    pub const PREFS: &str = "rookery/view/prefs";
-    pub const SETTINGS: &str = "rookery/view/settings";
-    pub const THREAD_OPEN: &str = "rookery/view/thread/open";
-    pub const THREAD_OLDER: &str = "rookery/view/thread/older";
-    pub const THREAD_NEW: &str = "rookery/view/thread/new";
-    pub const THREAD_SEND: &str = "rookery/view/thread/send";
-    pub const THREAD_STOP: &str = "rookery/view/thread/stop";
-    pub const THREAD_SET: &str = "rookery/view/thread/set";
-    pub const THREAD_FORK: &str = "rookery/view/thread/fork";
-    pub const THREAD_LIST: &str = "rookery/view/thread/list";
-    pub const THREAD_MODELS: &str = "rookery/view/thread/models";
-    pub const THREAD_COMMANDS: &str = "rookery/view/thread/commands";
-}
 
 /// Bounds that both sides hold to.
 pub mod bound {

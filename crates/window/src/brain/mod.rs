@@ -19,7 +19,7 @@ use rookery_face::pages::attach::Attached;
 use rookery_face::pages::card::CardPage;
 use rookery_face::{Driver, Step};
 use rookery_host::ClipboardTarget;
-use rookery_view::link::{self, Open, Page, Prefs, PrefsFound, Rights, method};
+use rookery_view::link::{self, Open, Page, Prefs, Rights, method};
 use rookery_view::scene::{FontChoice, Stage, WindowSize};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -255,7 +255,7 @@ impl Controller {
     async fn open_window(&mut self) {
         self.is_shown = true;
         let get = Prefs { get: true, set: None };
-        let asked = self.driver.face.call::<_, PrefsFound>(method::PREFS, &get);
+        let asked = self.driver.face.call(method::PREFS, &get);
         if let Ok(Ok(found)) = tokio::time::timeout(PLACE_WAIT, asked).await {
             let kept = found.prefs.get("window").cloned().unwrap_or_default();
             self.place = serde_json::from_value(kept).unwrap_or_default();
@@ -270,8 +270,8 @@ impl Controller {
         if self.options.look || !self.is_shown {
             return;
         }
-        let set = json!({"set": {"window": self.place}});
-        let told = self.driver.face.call::<_, serde_json::Value>(method::PREFS, &set);
+        let set = Prefs::one("window", json!(self.place));
+        let told = self.driver.face.call(method::PREFS, &set);
         let _ = tokio::time::timeout(PLACE_WAIT, told).await;
     }
 

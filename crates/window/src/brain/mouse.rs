@@ -2,16 +2,16 @@
 //! the rest, which is the state machine's.
 
 use rookery_face::app::{Ask, Drag as Held};
+use rookery_face::daemon::{self, ProjectOrder, TerminalMove};
 use rookery_face::driver::cx;
 use rookery_model::{ProjectId, TerminalId};
 use rookery_term::keys::parse_chord;
 use rookery_term::mouse::{MouseButton, MouseEvent, MouseKind, MouseMods};
-use rookery_view::link::{Page, PaletteCall, PaneCall, Scroll, ScrollTo, SideWord, method};
+use rookery_view::link::{Page, PaletteCall, PaneCall, Prefs, Scroll, ScrollTo, SideWord, method};
 use rookery_view::scene::layout::{Bar, Hit, Point, SIDEBAR_BOUNDS};
 use rookery_view::scene::pages::Button;
 use rookery_view::scene::{Drop, Stage};
 use rookery_view::tile::Side;
-use serde_json::json;
 
 use super::{Controller, places};
 use crate::picture::Picture;
@@ -185,8 +185,7 @@ impl Controller {
         if !is_narrow {
             let width = width.clamp(SIDEBAR_BOUNDS.0, SIDEBAR_BOUNDS.1).round();
             self.own.sidebar = Some(width);
-            let set = json!({"set": {"sidebarWidth": width}});
-            self.driver.app.call(Ask::Quiet, method::PREFS, set);
+            self.driver.app.call(Ask::Quiet, method::PREFS, Prefs::one("sidebarWidth", width));
         }
         if is_narrow != is_shut {
             self.driver.with(|app, cx| app.run(cx, "toggle_sidebar"));
@@ -242,7 +241,8 @@ impl Controller {
             ids.iter().filter(|id| **id != project).map(|id| id.get()).collect()
         };
         let order = [others(ahead), vec![project.get()], others(behind)].concat();
-        self.driver.app.call(Ask::Quiet, "rookery/projects/reorder", json!({ "projects": order }));
+        let to = ProjectOrder { projects: order };
+        self.driver.app.call(Ask::Quiet, daemon::PROJECTS_REORDER, to);
     }
 
     /// Moves a tab before the pill of an index. Its new place is counted in tabs, without it.
@@ -250,8 +250,8 @@ impl Controller {
         let groups = self.driver.face.mirror().scene().strip.iter().flat_map(|strip| &strip.groups);
         let ahead = groups.take(before).flat_map(|group| &group.tabs);
         let index = ahead.filter(|it| it.id != tab.get()).count();
-        let params = json!({"terminal": tab.get(), "index": index});
-        self.driver.app.call(Ask::Quiet, "rookery/terminals/move", params);
+        let to = TerminalMove { terminal: tab.get(), index };
+        self.driver.app.call(Ask::Quiet, daemon::TERMINALS_MOVE, to);
     }
 
     /// Scrolls to where the bar was taken.

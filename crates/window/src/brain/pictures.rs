@@ -97,7 +97,7 @@ impl Controller {
             let error = |why| link::Picture { error: Some(why), ..named(shoot) };
             let given = drawn.await.unwrap_or_else(error);
             // Whoever asked may not wait any more.
-            let _ = client.call::<_, link::PictureTaken>(method::PICTURE, &given).await;
+            let _ = client.call::<_, link::PictureTaken>(method::PICTURE.name, &given).await;
             Ok(())
         });
         self.driver.calls.job(job, Ask::Quiet);

@@ -67,7 +67,8 @@ impl Seats {
         waiting.sort_by_key(|item| item.order);
         let mut homes: Vec<SessionHome> = Vec::new();
         for item in &waiting {
-            let home = self.core.sessions().get(item.session).map(|session| session.home);
+            let session = item.session.and_then(|id| self.core.sessions().get(id));
+            let home = session.map(|session| session.home);
             // A session may wait for several answers.
             homes.extend(home.filter(|home| !homes.contains(home)));
         }

@@ -53,6 +53,11 @@ fn session(text: &str) -> Option<SessionId> {
     parse_uuid(text).map(SessionId::new)
 }
 
+/// The session of a record, of which all zeros say that there is none.
+fn owner(text: &str) -> Option<Option<SessionId>> {
+    session(text).map(|id| (id.get() != 0).then_some(id))
+}
+
 fn related(text: Option<&str>, links: &Links) -> Option<Related> {
     links.get(&parse_uuid(text?)?).copied()
 }
@@ -64,7 +69,7 @@ pub(super) fn queue_item(
 ) -> Option<QueueItem> {
     Some(QueueItem {
         id: QueueItemId::new(parse_uuid(&item.id)?),
-        session: session(&item.session_id)?,
+        session: owner(&item.session_id)?,
         related: related(item.related_object_id.as_deref(), links),
         category: wire::read_category(&item.category)?,
         title: item.title,
@@ -82,7 +87,7 @@ pub(super) fn attention(item: AttentionItem, now: Timestamp) -> Option<QueueItem
     let (_, category, title) = *REASONS.iter().find(|(reason, ..)| *reason == item.reason)?;
     Some(QueueItem {
         id: QueueItemId::new(parse_uuid(&item.id)?),
-        session: session(&item.session_id)?,
+        session: owner(&item.session_id)?,
         related: None,
         category,
         title: title.to_owned(),
@@ -98,7 +103,7 @@ pub(super) fn attention(item: AttentionItem, now: Timestamp) -> Option<QueueItem
 pub(super) fn timeline_item(line: wire::TimelineItem, links: &Links) -> Option<TimelineItem> {
     Some(TimelineItem {
         id: TimelineItemId::new(parse_uuid(&line.id)?),
-        session: session(&line.session_id)?,
+        session: owner(&line.session_id)?,
         created_at: parse_date(&line.created_at)?,
         order: 0,
         kind: wire::read_timeline_kind(&line.kind)?,

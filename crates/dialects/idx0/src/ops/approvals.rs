@@ -10,7 +10,7 @@ use crate::context::Cx;
 use crate::envelope::Reply;
 use crate::errors::Failure;
 use crate::ids::{self, Payload, filled};
-use crate::values::{date, uuid};
+use crate::values::{date, session_uuid, uuid};
 use crate::wire::ApprovalRequest;
 
 /// How long to wait for a decision at most.
@@ -36,7 +36,7 @@ fn show(approval: &Approval) -> Option<ApprovalRequest> {
         id: uuid(approval.id.get()),
         requested_action: approval.action.clone(),
         scope_description: approval.scope.clone(),
-        session_id: uuid(approval.session.get()),
+        session_id: session_uuid(approval.session),
         status: spell(approval.status)?.to_owned(),
         summary: approval.summary.clone(),
         title: approval.title.clone(),
@@ -60,7 +60,7 @@ pub(crate) async fn list(cx: Cx, payload: Payload) -> Result<Reply, Failure> {
     };
     let approvals = cx.core.requests().approvals();
     let wanted = approvals.iter().filter(|one| {
-        session.is_none_or(|session| one.session == session)
+        session.is_none_or(|session| one.session == Some(session))
             && status.is_none_or(|status| one.status == status)
     });
     Ok(listed(&wanted.filter_map(show).collect::<Vec<_>>()))

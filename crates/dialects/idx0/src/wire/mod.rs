@@ -7,10 +7,11 @@
 
 mod import;
 
+use rookery_core::AgentStart;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
-use crate::values::{date, uuid};
+use crate::values::{date, session_uuid, uuid};
 
 pub use import::{ImportReport, ImportedFile, ImportedSession};
 
@@ -137,11 +138,23 @@ impl From<&model::QueueItem> for SupervisionQueueItem {
             is_pinned: item.is_pinned,
             is_resolved: item.resolved_at.is_some(),
             related_object_id: related(item.related),
-            session_id: uuid(item.session.get()),
+            session_id: session_uuid(item.session),
             subtitle: item.subtitle.clone(),
-            title: item.title.clone(),
+            title: title(item),
         }
     }
+}
+
+/// The title of an item, in the words of this protocol where it has its own.
+fn title(item: &model::QueueItem) -> String {
+    let own = match AgentStart::of(item) {
+        Some(AgentStart::Started) => "Vibe Tool Started",
+        Some(AgentStart::Failed) => "Vibe Tool Launch Failed",
+        Some(AgentStart::UsualFailed) => "Default Tool Launch Failed",
+        Some(AgentStart::Interrupted) => "Vibe Tool Launch Interrupted",
+        None => return item.title.clone(),
+    };
+    own.to_owned()
 }
 
 /// An approval.
@@ -281,7 +294,7 @@ impl From<&model::Review> for ReviewRequest {
             created_at: date(review.created_at),
             diff_stat: differences.stat.map(Into::into),
             id: uuid(review.id.get()),
-            source_session_id: uuid(review.place.session_or_none().get()),
+            source_session_id: session_uuid(review.place.session()),
             status: review_status(review.status).to_owned(),
             summary: review.summary.clone(),
             test_summary: differences.tests.as_ref().map(Into::into),
@@ -339,7 +352,7 @@ impl From<&model::Checkpoint> for Checkpoint {
             diff_stat: differences.stat.map(Into::into),
             id: uuid(checkpoint.id.get()),
             repo_path: checkpoint.repo.as_ref().map(path),
-            session_id: uuid(checkpoint.place.session_or_none().get()),
+            session_id: session_uuid(checkpoint.place.session()),
             source: checkpoint_source(checkpoint.source).to_owned(),
             summary: checkpoint.summary.clone(),
             test_summary: differences.tests.as_ref().map(Into::into),
@@ -387,7 +400,7 @@ impl From<&model::Handoff> for Handoff {
             id: uuid(handoff.id.get()),
             next_actions: handoff.next_actions.clone(),
             risks: handoff.risks.clone(),
-            source_session_id: uuid(handoff.from.session_or_none().get()),
+            source_session_id: session_uuid(handoff.from.session()),
             status: handoff_status(handoff.status).to_owned(),
             summary: handoff.summary.clone(),
             target_session_id: handoff.to.map(|id| uuid(id.get())),
@@ -422,7 +435,7 @@ impl From<&model::TimelineItem> for TimelineItem {
             created_at: date(line.created_at),
             id: uuid(line.id.get()),
             related_object_id: related(line.related),
-            session_id: uuid(line.session.get()),
+            session_id: session_uuid(line.session),
             title: line.title.clone(),
             kind: timeline_kind(line.kind).to_owned(),
         }

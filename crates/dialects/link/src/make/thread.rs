@@ -40,7 +40,7 @@ pub(crate) struct Ends(HashMap<SessionId, Category>);
 impl Ends {
     pub(crate) fn new(core: &Core) -> Ends {
         let items = core.queue().list().into_iter().filter(|item| item.related.is_none());
-        let ends = items.map(|item| (item.session, item.category));
+        let ends = items.filter_map(|item| Some((item.session?, item.category)));
         Ends(ends.filter(|(_, it)| matches!(it, Category::Completed | Category::Error)).collect())
     }
 

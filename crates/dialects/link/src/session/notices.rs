@@ -95,7 +95,7 @@ fn is_looking(core: &Core, viewer: &Viewer, item: &QueueItem) -> bool {
     if !viewer.has_keyboard {
         return false;
     }
-    match core.sessions().get(item.session).map(|session| session.home) {
+    match item.session.and_then(|id| core.sessions().get(id)).map(|session| session.home) {
         Some(SessionHome::Terminal(id)) => core.seats().shown(viewer.id).contains(&id),
         Some(SessionHome::Thread(id)) => viewer.page == Page::Thread(id),
         None => false,
@@ -120,7 +120,7 @@ pub fn notice_of(core: &Core, request: RequestId) -> Option<NewNotice> {
 }
 
 fn notice(core: &Core, item: &QueueItem) -> NewNotice {
-    let session = title_of(core, item.session);
+    let session = item.session.map_or_else(String::new, |id| title_of(core, id));
     let title = make::line(&item.title);
     NewNotice {
         id: item.order,

@@ -328,9 +328,10 @@ impl<'a> Made<'a> {
             }
             _ => None,
         };
-        let row = inbox::Item { item, request }.row(&title_of(self.core, item.session));
+        let title = item.session.map_or_else(String::new, |id| title_of(self.core, id));
+        let row = inbox::Item { item, request }.row(&title);
         link::InboxRow {
-            terminal: terminal_of(self.core, item.session),
+            terminal: item.session.and_then(|id| terminal_of(self.core, id)),
             title: make::line(&row.title),
             subtitle: make::line(&row.subtitle),
             ..row

@@ -16,10 +16,11 @@ const MOST_LINES: usize = 1_000;
 pub(crate) async fn list(cx: Cx, params: QueueList) -> Result<Queue, Error> {
     let session = session_filter(&cx.core, params.session.as_deref())?;
     let items = cx.core.queue().list();
-    let wanted = items.iter().filter(|item| session.is_none_or(|id| item.session == id));
+    let wanted = items.iter().filter(|item| session.is_none_or(|id| item.session == Some(id)));
     let items = wanted.map(|item| QueueEntry {
         item: item.into(),
-        session_title: cx.core.sessions().get(item.session).map(|session| session.title),
+        session_title: (item.session.and_then(|id| cx.core.sessions().get(id)))
+            .map(|session| session.title),
         tree: (item.related.and_then(|related| cx.core.sessions().tree_of(related)))
             .map(|tree| tree.to_string_lossy().into_owned()),
     });

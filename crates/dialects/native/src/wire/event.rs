@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::redacted;
 
+use super::supervision::session_or_zeros;
 use super::{
     Checkpoint, Empty, Exit, Handoff, Mode, QueueItem, Request, Review, RunState, Size, Terminal,
     Time, TurnStatus, format_time,
@@ -267,7 +268,7 @@ fn body(event: &model::Event) -> EventBody {
         },
         model::Event::QueueItemFiled(item) => EventBody::QueueFiled { item: (&**item).into() },
         model::Event::QueueItemResolved { id, session } => {
-            EventBody::QueueResolved { item: id.to_string(), session: session.to_string() }
+            EventBody::QueueResolved { item: id.to_string(), session: session_or_zeros(*session) }
         }
         model::Event::ReviewChanged(review) => {
             EventBody::ReviewChanged { review: (&**review).into() }

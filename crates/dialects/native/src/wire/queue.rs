@@ -5,6 +5,7 @@ use rookery_wire::call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::supervision::session_or_zeros;
 use super::{QueueItem, Related, Time, format_time};
 
 /// Something that asks for attention, with the name of its session.
@@ -123,7 +124,7 @@ impl From<&model::TimelineItem> for TimelineItem {
     fn from(item: &model::TimelineItem) -> Self {
         Self {
             id: item.id.to_string(),
-            session: item.session.to_string(),
+            session: session_or_zeros(item.session),
             at: format_time(item.created_at),
             kind: item.kind.into(),
             title: item.title.clone(),

@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Time, format_time};
 
+/// A session where a text has to stand: all zeros for none.
+pub(super) fn session_or_zeros(session: Option<model::SessionId>) -> String {
+    session.unwrap_or(model::SessionId::new(0)).to_string()
+}
+
 /// Declares words with the same names as those of the domain.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident of $model:ident { $($(#[$word_doc:meta])* $word:ident),+ $(,)? })+) => {$(
@@ -153,7 +158,7 @@ impl From<&model::QueueItem> for QueueItem {
     fn from(item: &model::QueueItem) -> Self {
         QueueItem {
             id: item.id.to_string(),
-            session: item.session.to_string(),
+            session: session_or_zeros(item.session),
             related: item.related.map(Into::into),
             category: item.category.into(),
             title: item.title.clone(),

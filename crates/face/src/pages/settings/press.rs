@@ -92,7 +92,7 @@ mod tests {
 
     fn written(app: &mut App) -> Vec<(String, String)> {
         let set = |effect| match effect {
-            Effect::Call(_, method::SETTINGS, params) => {
+            Effect::Call(_, name, params) if name == method::SETTINGS.name => {
                 let text = |member: &str| params[member].as_str().unwrap_or_default().to_owned();
                 Some((text("set"), text("value")))
             }

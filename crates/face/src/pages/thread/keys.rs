@@ -2,8 +2,7 @@
 //! Tab went to it.
 
 use rookery_term::keys::{Key, KeyPress, Mods, Special};
-use rookery_view::link::{CardCall, Page, ThreadOlder, ThreadSend, method};
-use serde_json::json;
+use rookery_view::link::{CardCall, ItemCall, Page, ThreadOlder, ThreadRef, ThreadSend, method};
 
 use crate::app::{App, Ask, Cx, Edited, Field, is, plain_char};
 use crate::pages::card::{AGAIN, CardKey};
@@ -111,8 +110,8 @@ impl App {
 
     /// Stops the turn that runs.
     pub(crate) fn thread_stop(&mut self) {
-        let params = json!({"thread": self.pages.thread.thread});
-        self.call(Ask::Say("stopped".to_owned()), method::THREAD_STOP, params);
+        let of = ThreadRef { thread: self.pages.thread.thread.clone() };
+        self.call(Ask::Say("stopped".to_owned()), method::THREAD_STOP, of);
     }
 
     /// Tab goes to the request that waits, else into the items; there it folds.
@@ -193,7 +192,8 @@ impl App {
         // Prose is never folded; of a call, the first Enter shows what there is.
         let is_open = item.tool.is_none() || page.open.contains(&item.id);
         if let Some(from) = page.next_page(item).filter(|_| is_open) {
-            let params = json!({"thread": page.thread, "item": item.id, "from": from});
+            let (thread, item) = (page.thread.clone(), item.id.clone());
+            let params = ItemCall { thread, item, from: Some(from) };
             return self.call(Ask::Item(from), method::ITEM, params);
         }
         page.fold(at);

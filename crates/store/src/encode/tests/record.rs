@@ -57,7 +57,7 @@ fn queue_item() -> impl Strategy<Value = QueueItem> {
         (text(), option::of(text()), time(), any::<u64>(), any::<bool>(), option::of(time()));
     (names, rest).prop_map(|(names, rest)| QueueItem {
         id: QueueItemId::new(names.0),
-        session: SessionId::new(names.1),
+        session: Some(SessionId::new(names.1)),
         related: names.2,
         category: names.3,
         source: names.4,
@@ -166,7 +166,7 @@ fn line() -> impl Strategy<Value = TimelineItem> {
     ]);
     (raw(), raw(), time(), any::<u64>(), kind, text(), related()).prop_map(|parts| TimelineItem {
         id: TimelineItemId::new(parts.0),
-        session: SessionId::new(parts.1),
+        session: Some(SessionId::new(parts.1)),
         created_at: parts.2,
         order: parts.3,
         kind: parts.4,
@@ -244,9 +244,9 @@ fn accepted() -> impl Strategy<Value = Accepted> {
 pub(super) fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         queue_item().prop_map(|item| Event::QueueItemFiled(Box::new(item))),
-        (raw(), raw()).prop_map(|(id, session)| Event::QueueItemResolved {
+        (raw(), option::of(1u128..)).prop_map(|(id, session)| Event::QueueItemResolved {
             id: QueueItemId::new(id),
-            session: SessionId::new(session),
+            session: session.map(SessionId::new),
         }),
         review().prop_map(|review| Event::ReviewChanged(Box::new(review))),
         checkpoint().prop_map(|made| Event::CheckpointCreated(Box::new(made))),
