@@ -168,7 +168,7 @@ function paintPieces(nodes, text, runs, styles, metrics) {
   };
   for (const [cluster, cells] of clusters(text)) {
     while (left <= 0) nextRun();
-    if (cells === 1 && (ASCII.test(cluster) || metrics.isPlain(cluster))) buffer += cluster;
+    if (cells === 1 && isScalar(cluster) && (ASCII.test(cluster) || metrics.isPlain(cluster))) buffer += cluster;
     else {
       flushText();
       parts.push(boxed(cluster, cells));
@@ -180,6 +180,11 @@ function paintPieces(nodes, text, runs, styles, metrics) {
     nextRun();
   }
   flushRun();
+}
+
+/** Whether a cluster is one scalar: in a text each of these counts as a cell, and a letter with its accent is two. */
+function isScalar(cluster) {
+  return cluster.length === (cluster.codePointAt(0) > 0xffff ? 2 : 1);
 }
 
 /** A cluster in a box of its cells, so that no font can shift what follows. */

@@ -130,6 +130,8 @@ export class Pane {
   paint(isMoved = false) {
     const term = this.term;
     if (!term || !this.area) return;
+    // Read before anything changes: afterwards the browser would have to lay the page out for it, and once more.
+    this.box = this.scroller.getBoundingClientRect();
     if (this.epoch !== term.epoch || this.known !== term) this.begin(term);
     this.learn(term);
     this.fitFont();
@@ -265,7 +267,8 @@ export class Pane {
     const term = this.term;
     const [, first, oldest] = term.view;
     const { cellH } = this.metrics;
-    const seen = oldest + Math.floor((this.scroller.scrollTop + 0.5) / cellH);
+    this.scroll = [this.scroller.scrollLeft, this.scroller.scrollTop];
+    const seen = oldest + Math.floor((this.scroll[1] + 0.5) / cellH);
     const from = Math.max(oldest, Math.min(seen, first) - MARGIN);
     const to = Math.min(first + term.size[0], seen + this.fit + 1 + MARGIN);
     this.window = [from, to];
@@ -369,12 +372,11 @@ export class Pane {
 
   /** Where the cursor is on the display: the place for typing and for what an input method shows. */
   caret() {
-    const term = this.term;
-    if (!term || !this.metrics) return null;
-    const box = this.sheet.getBoundingClientRect();
+    const { term, box, scroll } = this;
+    if (!term || !scroll) return null;
     const [number, column] = term.cursor;
     const { cellW, cellH } = this.metrics;
-    return { left: box.left + column * cellW, top: box.top + (number - term.view[2]) * cellH, width: cellW, height: cellH };
+    return { left: box.left - scroll[0] + column * cellW, top: box.top - scroll[1] + (number - term.view[2]) * cellH, width: cellW, height: cellH };
   }
 
   paintAround(term) {
@@ -390,7 +392,7 @@ export class Pane {
     if (isLong) {
       const share = (term.size[0] / this.total) * this.height;
       const size = Math.max(28, share);
-      const at = (this.scroller.scrollTop / Math.max(1, this.scroller.scrollHeight - this.scroller.clientHeight)) * (this.height - size);
+      const at = (this.scroll[1] / Math.max(1, this.total * this.metrics.cellH - this.tall)) * (this.height - size);
       this.thumb.style.setProperty("height", `${size}px`);
       this.thumb.style.setProperty("transform", `translateY(${at}px)`);
     }

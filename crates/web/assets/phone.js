@@ -251,8 +251,10 @@ class Phone {
       };
       document.addEventListener(name, pressed, true);
     }
-    document.addEventListener("focusin", later);
+    // At once where nothing is pressed by it: until then a finger aims at what is about to move.
+    document.addEventListener("focusin", () => (this.#isTyping() ? fit() : later()));
     document.addEventListener("focusout", later);
+    window.addEventListener("click", fit);
     fit();
   }
 

@@ -78,9 +78,11 @@ export class Selection {
     setTimeout(() => (this.restoring = false));
   }
 
+  /** Taking away what is not there would make the browser draw a picture of its own, which what is typed waits for. */
   clear() {
-    this.set(null);
-    document.getSelection()?.removeAllRanges();
+    if (this.range) this.set(null);
+    const selection = document.getSelection();
+    if (selection?.isCollapsed === false) selection.removeAllRanges();
   }
 
   ordered() {

@@ -13,15 +13,13 @@ export function paintTheme(told) {
   set("bg", bg);
   set("fg", fg);
   set("cursor", theme.cursor);
-  set("selection", theme.selection);
   set("accent", theme.accent);
   for (const word of MOODS) set(word, theme.moods?.[word] ?? FALLBACK.moods[word]);
   for (const [index, color] of (theme.named ?? []).entries()) set(`n${index}`, color);
-  // The sidebar lies behind the page, what is raised lies before it.
+  // The sidebar lies behind the page, what lies over the page before it.
   const [back, front] = theme.light ? ["#000000", "#ffffff"] : ["#000000", fg];
   set("panel", mix(bg, back, theme.light ? 0.05 : 0.22));
   set("panel-2", theme.light ? mix(bg, front, 0.6) : mix(bg, front, 0.07));
-  set("raised", theme.light ? mix(bg, front, 0.6) : mix(bg, front, 0.07));
   set("line", mix(bg, fg, 0.16));
   set("hover", mix(bg, fg, 0.08));
   set("active", mix(bg, fg, 0.14));

@@ -17,6 +17,9 @@ const KEPT: &str = "\"__KEPT__\"";
 /// The files in which it does. They are not kept by browsers, so that they can change.
 const MARKED: &[&str] = &["index.html", "manifest.webmanifest", "sw.js"];
 
+/// Blanks of one level of indentation.
+const INDENT: usize = 2;
+
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
@@ -53,7 +56,7 @@ impl Assets {
                 false => bytes,
             };
             let bytes = match name.ends_with(".js") || name.ends_with(".css") {
-                true => uncommented(&bytes),
+                true => slimmed(&bytes),
                 false => bytes,
             };
             Some((name, Asset { kind, bytes }))
@@ -107,9 +110,10 @@ fn filled(bytes: &[u8], build: &str, (ahead, kept): &(String, String)) -> Cow<'s
     Cow::Owned(text.replace(PLACEHOLDER, build).into_bytes())
 }
 
-/// The text without lines that are nothing but comments: browsers have no use for them, and they are a tenth of
-/// all bytes. Such lines stay as empty ones, so that a line in a report of a browser is that of the source.
-fn uncommented(bytes: &[u8]) -> Cow<'static, [u8]> {
+/// The text without lines that are nothing but comments, and with a tab for each level of indentation: browsers have
+/// no use for the rest, which is more than a tenth of all bytes. Lines that are left off stay as empty ones, so that a
+/// line in a report of a browser is that of the source.
+fn slimmed(bytes: &[u8]) -> Cow<'static, [u8]> {
     let text = String::from_utf8_lossy(bytes);
     let mut kept = String::with_capacity(text.len());
     let mut is_inside = false;
@@ -120,8 +124,11 @@ fn uncommented(bytes: &[u8]) -> Cow<'static, [u8]> {
             is_inside = end.is_none();
             rest = end.map_or("", |(_, after)| after);
         }
-        if !rest.trim_start().starts_with("//") {
-            kept.push_str(rest);
+        let code = rest.trim_start_matches(' ');
+        if !code.starts_with("//") {
+            let indented = rest.len() - code.len();
+            kept.extend(std::iter::repeat_n('\t', indented / INDENT));
+            kept.push_str(&rest[indented - indented % INDENT..]);
         }
         kept.push('\n');
     }
@@ -168,9 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_left_off_and_lines_keep_their_numbers() {
-        let code = "// a\nlet b = \"// c\"; // d\n  /** e */\n/* f\n * g\n */ h();\ni *\n  j;\n";
-        let served = "\nlet b = \"// c\"; // d\n\n\n\n h();\ni *\n  j;\n";
+    fn comments_are_left_off_tabs_indent_and_lines_keep_their_numbers() {
+        let code =
+            "// a\nlet b = \"// c\"; // d\n  /** e */\n/* f\n * g\n */ h();\ni *\n  j;\n     k;\n";
+        let served = "\nlet b = \"// c\"; // d\n\n\n\n h();\ni *\n\tj;\n\t\t k;\n";
         let assets = files("<!-- // -->\n// k", code);
         assert_eq!(assets.get("app.js").unwrap().bytes, served.as_bytes());
         assert_eq!(&*assets.get("index.html").unwrap().bytes, b"<!-- // -->\n// k");

@@ -163,8 +163,8 @@ fn drawn(page: &Page, opened: &Value, frames: &[Value]) -> Value {
                     if (last?.[0] === style) [last[1], last[2]] = [last[1] + text, last[2] + cells];
                     else if (text !== '') parts.push([style, text, cells]);
                 };
-                // Fonts that have a letter with its accent need no box around it: it is one cell.
-                const cells = text => [...new Intl.Segmenter().segment(text)].length;
+                // As the page counts columns of what is selected.
+                const cells = text => [...text].length;
                 const walk = (node, style) => {
                     if (node.nodeType === Node.TEXT_NODE) add(style, node.data, cells(node.data));
                     else if (node.dataset.cells) add(style, node.textContent, Number(node.dataset.cells));
@@ -274,4 +274,19 @@ fn below(random: &mut Random, bound: usize) -> usize {
 
 fn first_term(frame: &mut Value) -> Option<&mut Value> {
     frame.get_mut("terms")?.as_array_mut()?.first_mut()
+}
+
+#[test]
+fn a_letter_with_its_accent_is_one_column_of_what_is_selected() {
+    let page = Page::open();
+    // In a font that has everything.
+    let script = "const done = arguments[0];
+        const address = document.querySelector('script[src]').getAttribute('src').replace('app.js', 'grid.js');
+        import(address).then(({paintRow, columnAt, placeAt}) => {
+            const row = document.createElement('div');
+            paintRow(row, [0, ['a', ['e\\u0301', 1], 'b|'], [], 0], {rules: new Map()}, {isPlain: () => true});
+            const [node, offset] = placeAt(row, 3);
+            done([columnAt(row, row.lastChild, row.lastChild.data.length), node.data.slice(0, offset)]);
+        }, error => done(String(error)))";
+    assert_eq!(page.js_later(script, &[]), json!([4, "b"]));
 }

@@ -132,6 +132,53 @@ fn a_conversation_is_held_with_a_thumb() {
 }
 
 #[test]
+fn nothing_moves_after_a_field_took_the_keyboard_or_a_tap_is_over() {
+    let page = phone(TestDaemon::start(), "full");
+    let root = page.project("api");
+    page.begin(&root, "Talk", &json!([{"text": "Hello."}]));
+    tap(&page, "#bar [data-go='chats']");
+    let row = "[data-for='threads'] .entry .row-main";
+    page.until_shown(row);
+    tap(&page, row);
+    page.until_shown("#composer");
+    // Whoever aims in the same moment already finds everything where it stays.
+    let script = "const isUp = () => document.documentElement.hasAttribute('data-keyboard');
+        const [field, log] = [document.getElementById('composer'), document.getElementById('thread')];
+        field.focus();
+        const begun = isUp();
+        log.focus();
+        log.click();
+        return [begun, isUp()];";
+    assert_eq!(page.js(script, &[]), json!([true, false]));
+}
+
+#[test]
+fn the_longest_message_lies_above_the_rows_of_a_list() {
+    let page = phone(TestDaemon::start(), "full");
+    let root = page.project("api");
+    page.ask(&root, "Touch", "touch made");
+    page.until_rows(1);
+    // As long as any is, and then some; what draws messages takes it away later.
+    let script = "const toasts = document.getElementById('toasts');
+        const rows = document.querySelector('#inbox .entry').getBoundingClientRect();
+        return ['title', 'title body'].map(parts => {
+            const toast = document.createElement('div');
+            toast.className = 'toast';
+            for (const part of parts.split(' ')) {
+                const line = document.createElement('span');
+                line.className = `toast-${part}`;
+                line.textContent = 'a program copied text, but the browser does not let this page write unasked '.repeat(3);
+                toast.append(line);
+            }
+            toasts.replaceChildren(toast);
+            const box = toast.getBoundingClientRect();
+            toasts.replaceChildren();
+            return box.height >= 44 && box.bottom <= rows.top;
+        })";
+    assert_eq!(page.js(script, &[]), json!([true, true]));
+}
+
+#[test]
 fn what_only_informs_is_read_and_put_away_where_its_notice_leads() {
     let page = phone(TestDaemon::start(), "full");
     let root = page.project("api");

@@ -183,3 +183,26 @@ fn a_draft_survives_a_daemon_that_is_killed() {
     page.until("the agent answers what was written while it was away", said, &[]);
     page.until("it is sent", "return document.querySelector('#composer').value === ''", &[]);
 }
+
+#[test]
+fn a_card_in_an_item_keeps_the_keyboard_while_the_item_changes() {
+    let page = Page::open();
+    let script = "const done = arguments[0];
+        const address = document.querySelector('script[src]').getAttribute('src').replace('app.js', 'pages/thread_items.js');
+        import(address).then(({ItemView}) => {
+            const item = {id: '1', kind: 'tool', status: 'waiting', tool: {name: 'shell', title: 'make'}};
+            const view = new ItemView({mood: () => document.createElement('i')}, item, () => {});
+            const button = document.createElement('button');
+            view.slot.append(button);
+            document.body.append(view.element);
+            button.focus();
+            const kept = [{status: 'done'}, {kind: 'thought', blocks: []}, {kind: 'agent', blocks: [], cut: true}].map(change => {
+                view.set({...item, ...change});
+                return [document.activeElement === button, view.element.lastChild === view.slot, view.element.childNodes.length];
+            });
+            view.element.remove();
+            done(kept);
+        }, error => done(String(error)))";
+    let kept = json!([[true, true, 2], [true, true, 2], [true, true, 3]]);
+    assert_eq!(page.js_later(script, &[]), kept);
+}

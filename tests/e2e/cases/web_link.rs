@@ -14,8 +14,8 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// A daemon that serves the page.
-pub(crate) struct Site {
-    pub(crate) daemon: TestDaemon,
+pub(crate) struct Site<D = TestDaemon> {
+    pub(crate) daemon: D,
     pub(crate) port: u16,
 }
 
@@ -58,6 +58,30 @@ impl Site {
         let daemon = TestDaemon::start_in(home);
         let port = turn_on(&daemon);
         Site { daemon, port }
+    }
+
+    /// Opens a pairing.
+    #[track_caller]
+    pub(crate) fn pairing(&self, args: &[&str]) -> Value {
+        let mut all = vec!["web", "--pair", "--json"];
+        all.extend(args);
+        self.daemon.rookery(&all).json()
+    }
+
+    /// A paired device: its credential.
+    #[track_caller]
+    pub(crate) fn device(&self, rights: &str) -> String {
+        self.redeem(&self.pairing(&["--rights", rights])["code"], rights)
+    }
+}
+
+impl<D> Site<D> {
+    /// The credential that a device of this name gets for a code.
+    #[track_caller]
+    pub(crate) fn redeem(&self, code: &Value, name: &str) -> String {
+        let answer = self.post("/pair", &[], &json!({"code": code, "name": name}));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.credential()
     }
 
     /// The address as a browser has it.
@@ -123,23 +147,6 @@ impl Site {
         self.send(self.request("POST", path, &all, &body.to_string()).as_bytes())
     }
 
-    /// Opens a pairing.
-    #[track_caller]
-    pub(crate) fn pairing(&self, args: &[&str]) -> Value {
-        let mut all = vec!["web", "--pair", "--json"];
-        all.extend(args);
-        self.daemon.rookery(&all).json()
-    }
-
-    /// A paired device: its credential.
-    #[track_caller]
-    pub(crate) fn device(&self, rights: &str) -> String {
-        let code = self.pairing(&["--rights", rights])["code"].clone();
-        let answer = self.post("/pair", &[], &json!({"code": code, "name": rights}));
-        assert_eq!(answer.status, 200, "{answer:?}");
-        answer.credential()
-    }
-
     /// What a page of ours is answered when it asks who it is.
     #[track_caller]
     pub(crate) fn session(&self, credential: &str) -> Answer {
@@ -172,14 +179,19 @@ impl Site {
         let answer = read_answer(&mut reader).unwrap();
         assert_eq!(answer.status, 101, "{answer:?}");
         assert_eq!(answer.header("sec-websocket-protocol"), Some("rookery.link.v1"));
-        Link { stream, reader, last: 0, frames: Vec::new() }
+        Link { stream, reader, last: 0, frames: Vec::new(), paints: true }
     }
 }
 
 /// Turns the page on at a free port.
 #[track_caller]
 pub(crate) fn turn_on(daemon: &TestDaemon) -> u16 {
-    let web = daemon.rookery(&["web", "--listen", "127.0.0.1:0", "--json"]).json();
+    port_of(&daemon.rookery(&["web", "--listen", "127.0.0.1:0", "--json"]).json())
+}
+
+/// The port of the page that was turned on.
+#[track_caller]
+pub(crate) fn port_of(web: &Value) -> u16 {
     let url = web["url"].as_str().unwrap();
     let port = url.strip_prefix("http://127.0.0.1:").unwrap().strip_suffix('/').unwrap();
     port.parse().unwrap()
@@ -214,6 +226,8 @@ pub(crate) struct Link {
     reader: BufReader<TcpStream>,
     last: u64,
     pub(crate) frames: Vec<Value>,
+    /// Whether frames are acknowledged.
+    pub(crate) paints: bool,
 }
 
 impl Link {
@@ -221,7 +235,7 @@ impl Link {
         send_frame(&mut self.stream, TEXT, message.to_string().as_bytes()).unwrap();
     }
 
-    /// The next message, or the code that the connection is closed with. Frames are acknowledged.
+    /// The next message, or the code that the connection is closed with.
     fn next(&mut self) -> Result<Value, u16> {
         loop {
             let (opcode, payload) = read_frame(&mut self.reader).map_err(|_| 1006_u16)?;
@@ -237,8 +251,10 @@ impl Link {
         if message["method"] == "rookery/view/frame" {
             let n = message["params"]["n"].clone();
             let ack = json!({"jsonrpc": "2.0", "method": "rookery/view/ack", "params": {"n": n}});
-            // The other side may have said its last word.
-            let _ = send_frame(&mut self.stream, TEXT, ack.to_string().as_bytes());
+            if self.paints {
+                // The other side may have said its last word.
+                let _ = send_frame(&mut self.stream, TEXT, ack.to_string().as_bytes());
+            }
             self.frames.push(message["params"].clone());
         }
     }
@@ -287,13 +303,16 @@ impl Link {
 
     /// Reads up to the end: what the last frame said of it, and the code that it is closed with.
     pub(crate) fn ended(mut self) -> (Option<Value>, u16) {
+        let code = self.read_to_end();
+        (self.frames.last().and_then(|frame| frame.get("bye")).cloned(), code)
+    }
+
+    /// Reads up to the end, and gives the code that it is closed with.
+    pub(crate) fn read_to_end(&mut self) -> u16 {
         loop {
             match self.next() {
                 Ok(message) => self.take(&message),
-                Err(code) => {
-                    let bye = self.frames.last().and_then(|frame| frame.get("bye"));
-                    return (bye.cloned(), code);
-                }
+                Err(code) => return code,
             }
         }
     }

@@ -300,7 +300,7 @@ class Inbox {
   #follow() {
     if (this.#selected) {
       const at = this.#rows.findIndex((row) => row.item === this.#selected);
-      if (at >= 0) this.#index = at;
+      if (at >= 0) this.#followRequest(at);
       else if (!isPending(this.card.card)) this.#deselect();
       else {
         // Nothing of a decision that was half made is left; the card says how it was settled.
@@ -316,6 +316,13 @@ class Inbox {
       else if (at < 0 && !this.card.card) void this.#openUnlisted(this.#wanted);
       if (at >= 0) this.#asked = null;
     } else if (isOpening && this.#rows.length && !this.#app.isPhone()) this.#select(0);
+  }
+
+  // A row may be listed a moment before the request that it is about: then its card is read once more.
+  #followRequest(at) {
+    this.#index = at;
+    const { request } = this.#rows[at];
+    if (request && this.card.card && !this.card.card.request) void this.card.load({ request });
   }
 
   // What a link or a notification led to may only inform, or be settled by now, and so is not listed.

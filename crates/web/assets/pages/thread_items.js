@@ -1,7 +1,7 @@
 // Items of a thread as elements: what was said, thought and done. A tool call folds; what of it the
 // person opened stays open when it changes. It asks for nothing by itself.
 
-import { button, clear, h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { fileElement, pathText, counts } from "../diff.js";
 import { proseElement, replaceBlocks } from "../prose.js";
 import { lined, plain } from "./shown.js";
@@ -26,9 +26,9 @@ export class ItemView {
   constructor(app, item, more) {
     this.#app = app;
     this.#more = more;
-    this.element = h("div", { class: "item" });
     /** Where the card of its request goes. */
     this.slot = h("div", { class: "item-card" });
+    this.element = h("div", { class: "item" }, this.slot);
     this.set(item);
   }
 
@@ -40,15 +40,13 @@ export class ItemView {
     element.dataset.kind = item.kind ?? "agent";
     element.dataset.status = item.status ?? "";
     const wasOpen = this.#fold?.open ?? false;
-    const slotted = [...this.slot.childNodes];
-    clear(element);
+    // The card stays where it is: a button that is taken out has neither the keyboard nor the click that it gets.
+    while (element.firstChild !== this.slot) element.firstChild.remove();
     this.#prose = null;
     this.#fold = null;
     if (FOLDS.has(item.kind)) this.#drawCall(wasOpen);
     else if (item.kind === "thought") this.#drawThought(wasOpen);
     else this.#drawSaid();
-    element.append(this.slot);
-    this.slot.append(...slotted);
   }
 
   /** Its blocks from an index on are replaced while it is written. */
@@ -60,19 +58,19 @@ export class ItemView {
   }
 
   #drawSaid() {
-    const { item, element } = this;
+    const { item, slot } = this;
     const label = LABELS[item.kind];
-    if (label) element.append(h("span", { class: item.kind === "user" ? "unseen" : "item-label dim" }, label));
+    if (label) slot.before(h("span", { class: item.kind === "user" ? "unseen" : "item-label dim" }, label));
     this.#prose = proseElement(item.blocks);
-    element.append(this.#prose);
-    if (item.cut) element.append(this.#allButton());
+    slot.before(this.#prose);
+    if (item.cut) slot.before(this.#allButton());
   }
 
   #drawThought(isOpen) {
     this.#prose = proseElement(this.item.blocks);
     this.#fold = h("details", { class: "thought" }, h("summary", {}, "Thought"), this.#prose);
     this.#fold.open = isOpen;
-    this.element.append(this.#fold);
+    this.slot.before(this.#fold);
   }
 
   #drawCall(isOpen) {
@@ -104,7 +102,7 @@ export class ItemView {
     this.#fold.addEventListener("toggle", build);
     this.#fold.open = isOpen;
     build();
-    this.element.append(this.#fold);
+    this.slot.before(this.#fold);
   }
 
   #callBody() {

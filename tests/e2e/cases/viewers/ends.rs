@@ -6,7 +6,9 @@ use rookery_testkit::{Home, MemoryDaemon, TestDaemon};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
+use super::wires::{Wire, run};
 use super::{Link, shows, terminal};
+use crate::web_link::{Site, port_of};
 
 /// What a viewer reads last.
 fn goodbye(link: &mut Link) -> Value {
@@ -62,6 +64,34 @@ fn who_does_not_paint_is_cut_off() {
         assert_eq!(frames.len(), 3, "two that it did not paint, and the last");
         assert_eq!((&frames[2]["bye"], &frames[2]["n"]), (&json!("stalled"), &json!(3)));
     });
+}
+
+#[test]
+fn a_page_that_does_not_paint_is_closed_with_a_code_of_its_own() {
+    let daemon = MemoryDaemon::configured(|config| {
+        config.ui.viewer_patience = Duration::from_millis(50);
+    });
+    let (port, code) = run(async {
+        let mut person = Wire::connect(&daemon, "rookery");
+        let argv = json!(["sh", "-c", "while :; do date; sleep 0.01; done"]);
+        person.call("rookery/terminals/open", json!({"argv": argv})).await;
+        let web = person.call("rookery/web/start", json!({})).await;
+        let pairing = person.call("rookery/web/pair", json!({"rights": "full"})).await;
+        (port_of(&web), pairing["code"].clone())
+    });
+    let site = Site { daemon, port };
+    let credential = site.redeem(&code, "phone");
+    let mut link = site.link(&credential);
+    link.paints = false;
+    link.open();
+    assert_eq!(link.read_to_end(), 1013);
+    let frames = &link.frames;
+    assert_eq!(frames.len(), 3, "two that it did not paint, and the last: {frames:?}");
+    assert_eq!((&frames[2]["bye"], &frames[2]["n"]), (&json!("stalled"), &json!(3)));
+    // It is still a device, and one that paints is not cut off.
+    let mut link = site.link(&credential);
+    link.open();
+    link.call("rookery/status", json!({}));
 }
 
 #[test]

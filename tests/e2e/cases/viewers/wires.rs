@@ -99,8 +99,8 @@ impl Wire {
     }
 }
 
-pub(super) fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Runtime::new().unwrap().block_on(test);
+pub(super) fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Runtime::new().unwrap().block_on(test)
 }
 
 #[test]

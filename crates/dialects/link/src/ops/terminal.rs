@@ -89,11 +89,16 @@ pub(crate) async fn find(cx: Cx, params: Find) -> Result<Found, Error> {
     }
     let limit = params.limit.map_or(bound::MATCHES_RETURNED, |limit| limit as usize);
     let search = Search { finder, left: limit.min(bound::MATCHES_RETURNED) };
+    // From here on the one before goes on no more, whichever of the two is done with its first step first.
+    let number = cx.session.look(|state| {
+        state.finds.remove(&handle.id());
+        let number = state.searches.entry(handle.id()).or_default();
+        *number += 1;
+        *number
+    });
     let (found, search) = go_on(&handle, search).await?;
     cx.session.change_beside(|state| {
-        *state.searches.entry(handle.id()).or_default() += 1;
-        state.finds.remove(&handle.id());
-        if found.more {
+        if found.more && state.searches.get(&handle.id()) == Some(&number) {
             state.finds.insert(handle.id(), search);
         }
     });
