@@ -25,7 +25,7 @@ struct Pace {
     micros: (u64, u64),
 }
 
-/// As fast typists do: the browser has come to rest by then.
+/// As people who type fast: the browser has come to rest by then.
 const TYPED: Pace = Pace { words: "", micros: (60_000, 50_000) };
 /// As a key that is held down repeats. A browser that drew a picture draws the next one a whole frame later or more,
 /// so what is measured is mostly which phase of a frame the key came at, for each page in its own way.
