@@ -35,7 +35,7 @@ pub(crate) fn make(core: &Core, session: &Session, id: ViewerId) -> link::Scene 
         return link::Scene { status: Some(made.status()), ..link::Scene::default() };
     }
     let seats = core.seats().of(id);
-    let around = seats.surroundings();
+    let around = seats.scene_around_terminals();
     let place = seats.place();
     link::Scene {
         page: Some(shown_page(&viewer.page, place.terminal)),
