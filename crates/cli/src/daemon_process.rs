@@ -33,7 +33,7 @@ const LOG: &str = "daemon.log";
 const LARGEST_LOG: u64 = 8 << 20;
 /// What a daemon sets in its terminals. It must not be taken for settings of a user who starts a
 /// daemon from inside one.
-const TOLD_TO_TERMINALS: &[&str] = &[
+const SET_IN_TERMINALS: &[&str] = &[
     "ROOKERY_SOCKET",
     "ROOKERY_TERMINAL_ID",
     "ROOST_SOCKET",
@@ -131,7 +131,7 @@ fn start(log: fs::File, secret: Option<&str>) -> Outcome<Child> {
     }
     command.stdin(Stdio::null()).stdout(log).stderr(second);
     if std::env::var_os("ROOKERY_TERMINAL_ID").is_some() {
-        for name in TOLD_TO_TERMINALS {
+        for name in SET_IN_TERMINALS {
             command.env_remove(name);
         }
     }

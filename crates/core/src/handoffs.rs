@@ -37,7 +37,7 @@ impl Handoffs {
     /// If it cannot be kept.
     pub async fn create(&self, new: NewHandoff) -> Result<Handoff> {
         self.core.check_place(&new.from)?;
-        self.core.transact_durably(|tx| Ok(tx.hand_over(new, Source::Report))).await
+        self.core.transact_durably(|tx| Ok(tx.create_handoff(new, Source::Report))).await
     }
 
     /// All handoffs, newest first.
@@ -81,7 +81,7 @@ impl Handoffs {
 }
 
 impl Tx<'_> {
-    pub(crate) fn hand_over(&mut self, new: NewHandoff, source: Source) -> Handoff {
+    pub(crate) fn create_handoff(&mut self, new: NewHandoff, source: Source) -> Handoff {
         let NewHandoff { from, to, checkpoint, title, summary, risks, next_actions } = new;
         let giver = from.session();
         let handoff = Handoff {

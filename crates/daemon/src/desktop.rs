@@ -28,7 +28,7 @@ pub(crate) fn show_banners(core: &Core) {
 
 async fn forward(core: Core, mut events: Subscription, banners: Banners) {
     // What of the queue has a banner, by the order in which it was filed.
-    let mut told: Vec<u64> = Vec::new();
+    let mut notified: Vec<u64> = Vec::new();
     loop {
         let page = tokio::select! {
             page = events.next() => page,
@@ -44,14 +44,14 @@ async fn forward(core: Core, mut events: Subscription, banners: Banners) {
                 Event::QueueItemFiled(item)
                     if is_of_thread(&core, item) && !windows(&core).has_keyboard =>
                 {
-                    told.push(item.order);
+                    notified.push(item.order);
                     let body = item.subtitle.as_deref().unwrap_or_default();
                     banners.show(QUEUE + item.order, &item.title, body);
                 }
                 Event::QueueItemResolved { .. } => {
                     let open = core.queue().list();
                     let is_open = |order: &u64| open.iter().any(|item| item.order == *order);
-                    told.retain(|order| {
+                    notified.retain(|order| {
                         let stays = is_open(order);
                         if !stays {
                             banners.retire(QUEUE + order);

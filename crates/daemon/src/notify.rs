@@ -88,26 +88,26 @@ fn wall() -> Timestamp {
 #[derive(Debug, Default)]
 struct Waiting {
     since: BTreeMap<RequestId, Instant>,
-    told: BTreeSet<RequestId>,
+    notified: BTreeSet<RequestId>,
 }
 
 impl Waiting {
     /// Of what the user was told, as a text.
     fn write(&self) -> String {
-        let all: Vec<String> = self.told.iter().map(ToString::to_string).collect();
+        let all: Vec<String> = self.notified.iter().map(ToString::to_string).collect();
         all.join(" ")
     }
 
     /// Reads such a text; what is no id is left out.
     fn read(text: &str) -> Self {
-        let told = text.split_whitespace().filter_map(|id| id.parse().ok()).collect();
-        Self { told, ..Self::default() }
+        let notified = text.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+        Self { notified, ..Self::default() }
     }
 
     /// These wait now, each since it was asked, which may have been before the daemon began.
     fn note(&mut self, open: &BTreeMap<RequestId, Timestamp>, now: Instant, wall: Timestamp) {
         self.since.retain(|id, _| open.contains_key(id));
-        self.told.retain(|id| open.contains_key(id));
+        self.notified.retain(|id| open.contains_key(id));
         for (id, asked_at) in open {
             let waited = wall.as_micros().saturating_sub(asked_at.as_micros()).max(0);
             let waited = Duration::from_micros(waited.unsigned_abs());
@@ -122,16 +122,16 @@ impl Waiting {
             return Vec::new();
         }
         let is_due = |(id, since): &(&RequestId, &Instant)| {
-            **since + after <= now && !self.told.contains(id)
+            **since + after <= now && !self.notified.contains(id)
         };
         let due: Vec<RequestId> = self.since.iter().filter(is_due).map(|(id, _)| *id).collect();
-        self.told.extend(&due);
+        self.notified.extend(&due);
         due
     }
 
     /// When the next one is due.
     fn next(&self, after: Duration) -> Option<Instant> {
-        let untold = self.since.iter().filter(|(id, _)| !self.told.contains(id));
+        let untold = self.since.iter().filter(|(id, _)| !self.notified.contains(id));
         untold.map(|(_, since)| *since + after).min()
     }
 }

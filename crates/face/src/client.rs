@@ -142,7 +142,7 @@ impl Face {
         }
         if !changed.resync.is_empty() {
             // A connection that is over is noticed by its task.
-            let _ = self.tell(method::RESYNC, &changed.resync).await;
+            let _ = self.notify(method::RESYNC, &changed.resync).await;
         }
         News::Changed(Box::new(changed))
     }
@@ -156,7 +156,7 @@ impl Face {
     pub async fn painted_to(&mut self, n: u64) {
         // One of a connection that is over may have a number that was not sent here.
         if n > 0 && n <= self.mirror.last() {
-            let _ = self.tell(method::ACK, &Ack { n }).await;
+            let _ = self.notify(method::ACK, &Ack { n }).await;
         }
     }
 
@@ -168,31 +168,31 @@ impl Face {
     /// A key. Its number is filled in.
     pub async fn key(&mut self, key: Key) -> Result<(), NotSent> {
         let n = self.number(&typed_by(&key))?;
-        self.tell(method::KEY, &Key { n, ..key }).await
+        self.notify(method::KEY, &Key { n, ..key }).await
     }
 
     /// Text that an input method or a field committed. Its number is filled in.
     pub async fn text(&mut self, text: Text) -> Result<(), NotSent> {
         let n = self.number(&text.text)?;
-        self.tell(method::TEXT, &Text { n, ..text }).await
+        self.notify(method::TEXT, &Text { n, ..text }).await
     }
 
     /// What an input method shows. Its number is filled in.
     pub async fn preedit(&mut self, preedit: Preedit) -> Result<(), NotSent> {
         let n = self.number("")?;
-        self.tell(method::PREEDIT, &Preedit { n, ..preedit }).await
+        self.notify(method::PREEDIT, &Preedit { n, ..preedit }).await
     }
 
     /// The mouse. Its number is filled in.
     pub async fn mouse(&mut self, mouse: Mouse) -> Result<(), NotSent> {
         let n = self.number("")?;
-        self.tell(method::MOUSE, &Mouse { n, ..mouse }).await
+        self.notify(method::MOUSE, &Mouse { n, ..mouse }).await
     }
 
     /// Whether the face has the keyboard and is visible. Its number is filled in, and given back.
     pub async fn focus(&mut self, focus: Focus) -> Result<u64, NotSent> {
         let n = self.number("")?;
-        self.tell(method::FOCUS, &Focus { n, ..focus }).await?;
+        self.notify(method::FOCUS, &Focus { n, ..focus }).await?;
         Ok(n)
     }
 
@@ -205,16 +205,16 @@ impl Face {
             open.single = resize.single.unwrap_or(open.single);
         });
         let n = self.number("")?;
-        self.tell(method::RESIZE, &Resize { n, ..resize }).await
+        self.notify(method::RESIZE, &Resize { n, ..resize }).await
     }
 
     /// Scrolls a terminal.
     pub async fn scroll(&mut self, scroll: &Scroll) -> Result<(), NotSent> {
-        self.tell(method::SCROLL, scroll).await
+        self.notify(method::SCROLL, scroll).await
     }
 
     /// Sends something to which there is no answer.
-    pub async fn tell<P: Serialize, R>(
+    pub async fn notify<P: Serialize, R>(
         &self,
         method: Method<P, R>,
         params: &P,
@@ -224,7 +224,7 @@ impl Face {
     }
 
     /// Makes a call to which there is no answer.
-    pub async fn notify(&self, call: Call) -> Result<(), NotSent> {
+    pub async fn notify_call(&self, call: Call) -> Result<(), NotSent> {
         let client = self.client.as_ref().ok_or(NotSent)?;
         client.notify(call.method, &call.params).await.map_err(|_| NotSent)
     }

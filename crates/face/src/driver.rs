@@ -203,7 +203,7 @@ impl Driver {
                 Effect::Input(input) => self.send(input).await,
                 Effect::Notify(method, params) => {
                     // A connection that broke is noticed by its task.
-                    let _ = self.face.notify(Call { method, params }).await;
+                    let _ = self.face.notify_call(Call { method, params }).await;
                 }
                 Effect::Call(ask, method, params) => {
                     let call = Call { method, params };

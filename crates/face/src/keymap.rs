@@ -45,11 +45,11 @@ impl Keymap {
     /// The map of an opened viewer: its keys, and its prefix if there is one.
     pub fn new(keys: &[(String, String, String)], prefix: Option<&str>) -> Keymap {
         let fallback = fallback(keys);
-        Keymap::told(fallback.as_deref().unwrap_or(keys), prefix)
+        Keymap::exactly(fallback.as_deref().unwrap_or(keys), prefix)
     }
 
     /// The same with exactly these keys.
-    pub fn told(keys: &[(String, String, String)], prefix: Option<&str>) -> Keymap {
+    pub fn exactly(keys: &[(String, String, String)], prefix: Option<&str>) -> Keymap {
         let mut map = Keymap {
             prefix: prefix.and_then(|chord| Trigger::parse(chord).ok()),
             ..Keymap::default()
@@ -125,11 +125,11 @@ impl Keymap {
 
 /// The usual keys, for a daemon that names none for faces in a terminal.
 fn fallback(keys: &[(String, String, String)]) -> Option<Vec<(String, String, String)>> {
-    let is_told = keys.iter().any(|(trigger, ..)| trigger.starts_with(AFTER_PREFIX));
+    let is_listed = keys.iter().any(|(trigger, ..)| trigger.starts_with(AFTER_PREFIX));
     let usual = || {
         keys::Keymap::for_face(FaceKind::Tui, Platform::current(), KeyPreset::Default, None, &[])
     };
-    (!is_told).then(|| usual().told())
+    (!is_listed).then(|| usual().entries())
 }
 
 fn find(table: &HashMap<Trigger, String>, press: &KeyPress) -> Option<String> {

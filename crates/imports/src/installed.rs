@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::content::Content;
 use crate::item::{Item, PluginRef, Risk, ScanError, Source, SourceKind, State, digest, item_id};
-use crate::parts::{Said, described};
+use crate::parts::{Declared, described};
 use crate::plugin::{self, Manifest, PluginRoot};
 use crate::redact::redacted;
 use crate::scan::{FILE_LIMIT, ITEMS_LIMIT, Place, Scanner, trouble};
@@ -58,14 +58,14 @@ impl Scanner {
             }
         };
         let entry = &record.entry;
-        let said = Said { path: Path::new(RECORD), hash: &record.hash, manifest: entry };
+        let said = Declared { path: Path::new(RECORD), hash: &record.hash, manifest: entry };
         let own = match entry.is_alone {
             true => None,
             false => own_manifest(&place, record.kind.as_deref()),
         };
         match &own {
             Some((path, hash, manifest)) => {
-                self.plugin(&place, &[Said { path, hash, manifest }, said], true);
+                self.plugin(&place, &[Declared { path, hash, manifest }, said], true);
             }
             None => self.plugin(&place, &[said], !(entry.is_alone && entry.has_parts())),
         }

@@ -21,7 +21,7 @@ const NONE: &[&str] = &[];
 
 /// A manifest and the file that it is in.
 #[derive(Clone, Copy)]
-pub(crate) struct Said<'a> {
+pub(crate) struct Declared<'a> {
     pub(crate) path: &'a Path,
     /// SHA-256 of the file: what it holds itself is approved as it is there.
     pub(crate) hash: &'a str,
@@ -42,7 +42,7 @@ impl Scanner {
         let mut scanner = Scanner::new(self.now);
         (scanner.files, scanner.bytes) = (self.files, self.bytes);
         let hash = item.source.hash.clone();
-        scanner.plugin(&inner, &[Said { path, hash: &hash, manifest }], true);
+        scanner.plugin(&inner, &[Declared { path, hash: &hash, manifest }], true);
         // What the inner scan left out is said by the outer one, at its next file.
         (self.files, self.bytes) = (scanner.files.min(FILES_LIMIT), scanner.bytes);
         item.preview["components"] = described(scanner.found.values(), item);
@@ -66,14 +66,14 @@ impl Scanner {
         for (path, hash, manifest) in enabled {
             let Ok(tree) = reopened(place) else { return };
             let inner = plugin_place(tree, place, &path, &manifest);
-            let said = Said { path: &path, hash: &hash, manifest: &manifest };
+            let said = Declared { path: &path, hash: &hash, manifest: &manifest };
             self.plugin(&inner, &[said], true);
         }
     }
 
     /// The parts of a plugin: those in the usual places, unless one manifest alone says what there is, and those
     /// that manifests name. Of two manifests that say the same, the first counts.
-    pub(crate) fn plugin(&mut self, place: &Place, said: &[Said<'_>], has_usual: bool) {
+    pub(crate) fn plugin(&mut self, place: &Place, said: &[Declared<'_>], has_usual: bool) {
         if has_usual {
             sources::PLUGIN.iter().for_each(|row| self.row(place, row));
         }
@@ -91,7 +91,7 @@ impl Scanner {
     fn inline(
         &mut self,
         place: &Place,
-        said: Said<'_>,
+        said: Declared<'_>,
         read: Read,
         member: &str,
         own: Map<String, Value>,
@@ -144,7 +144,7 @@ const fn row(read: Read) -> Row {
 /// What manifests before this one do not say already.
 fn unsaid(
     own: &Map<String, Value>,
-    before: &[Said<'_>],
+    before: &[Declared<'_>],
     of: impl Fn(&Manifest) -> &Map<String, Value>,
 ) -> Map<String, Value> {
     let is_said = |name: &str, value: &Value| {

@@ -160,7 +160,7 @@ pub struct TraceEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceBody {
     /// Something was said or thought, in this item.
-    Said(ItemId),
+    Text(ItemId),
     /// The tool of this item was called.
     Called(ItemId),
     /// The tool of this item came to its end.

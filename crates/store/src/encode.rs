@@ -361,17 +361,6 @@ fn id_from_text<T: FromStr<Err = model::IdError>>(text: &str) -> Result<T, Decod
     text.parse().map_err(|_| DecodeError::Id(text.to_owned()))
 }
 
-/// What is written where something belongs to no session.
-const NO_SESSION: model::SessionId = model::SessionId::new(0);
-
-fn session_text(session: Option<model::SessionId>) -> String {
-    session.unwrap_or(NO_SESSION).to_string()
-}
-
-fn session_from_text(text: &str) -> Result<Option<model::SessionId>, DecodeError> {
-    id_from_text(text).map(|id| (id != NO_SESSION).then_some(id))
-}
-
 fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("twins have string keys only and cannot fail to serialize")
 }

@@ -100,7 +100,7 @@ pub enum Change {
     /// A member does something else.
     Status(TeamId, MemberId, MemberStatus),
     /// A member's turn says more.
-    Said {
+    Text {
         team: TeamId,
         /// Who speaks.
         member: MemberId,

@@ -508,7 +508,7 @@ impl Bench {
             guard: 400,
             ..link::Settings::default()
         };
-        self.fixed.scene.chosen = Some(Chosen { settings, keys: keymap.told() });
+        self.fixed.scene.chosen = Some(Chosen { settings, keys: keymap.entries() });
         self.fixed.scene.page = Some(Page::Settings);
         self.step(|app, cx| app.changed(cx));
         self.app.take_effects();

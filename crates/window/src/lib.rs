@@ -8,10 +8,10 @@
 //! Knows neither the world nor any dialect but the link; files, the environment and other programs are
 //! its caller's.
 
-mod brain;
 mod canvas;
 mod compose;
 pub mod compositor;
+mod controller;
 pub mod icon;
 mod keys;
 pub mod libraries;
@@ -38,7 +38,7 @@ use tokio::sync::mpsc;
 use winit::event_loop::EventLoop;
 use winit::platform::x11::EventLoopBuilderExtX11;
 
-use crate::brain::Controller;
+use crate::controller::Controller;
 use crate::picture::Picture;
 use crate::stage::Stage;
 
@@ -192,12 +192,12 @@ pub fn run(mut options: Options) -> Result<Ended, WindowError> {
     let events =
         builder.build().map_err(|error| WindowError::Display(plain(&error.to_string())))?;
     let proxy = events.create_proxy();
-    let slot = brain::slot();
+    let slot = controller::slot();
     let (sender, receiver) = mpsc::channel(EVENTS);
     let trace = options.trace.take();
     let thinking = {
         let slot = Arc::clone(&slot);
-        let thread = std::thread::Builder::new().name("window-brain".to_owned());
+        let thread = std::thread::Builder::new().name("window-control".to_owned());
         let started = thread.spawn(move || think(options, slot, proxy, receiver));
         started.map_err(|error| WindowError::Thread(error.to_string()))?
     };
@@ -233,7 +233,7 @@ fn think(
     let ended = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
             let orders = proxy.clone();
-            let orders: brain::Orders = Arc::new(move |order| {
+            let orders: controller::Orders = Arc::new(move |order| {
                 // The window is gone; the loop notices by its channel.
                 let _ = orders.send_event(order);
             });

@@ -85,7 +85,7 @@ impl Stage {
     }
 
     /// Says what happened. A queue that is full for once is waited for, but not by the mouse.
-    fn tell(&mut self, event: Event) {
+    fn send(&mut self, event: Event) {
         let Some(events) = &self.events else { return };
         match events.try_send(event) {
             Err(mpsc::error::TrySendError::Full(event))
@@ -142,7 +142,7 @@ impl Stage {
             is_asked: false,
             has_ime: true,
         });
-        self.tell_size();
+        self.send_size();
         Ok(())
     }
 
@@ -150,12 +150,12 @@ impl Stage {
         self.shown.as_ref().map_or(1.0, |shown| shown.window.scale_factor())
     }
 
-    fn tell_size(&mut self) {
+    fn send_size(&mut self) {
         let Some(shown) = &self.shown else { return };
         let scale = shown.window.scale_factor();
         let size = shown.window.inner_size();
         if size.width == 0 || size.height == 0 {
-            return self.tell(Event::Visible(false));
+            return self.send(Event::Visible(false));
         }
         let logical = size.to_logical::<f32>(scale);
         self.place.is_maximized = shown.window.is_maximized();
@@ -164,8 +164,8 @@ impl Stage {
         }
         let window = WindowSize { width: logical.width, height: logical.height };
         let place = self.place;
-        self.tell(Event::Placed(place));
-        self.tell(Event::Resized(window, scale as f32));
+        self.send(Event::Placed(place));
+        self.send(Event::Resized(window, scale as f32));
     }
 
     fn point(&self) -> Point {
@@ -181,9 +181,9 @@ impl Stage {
         }
     }
 
-    fn tell_point(&mut self) {
+    fn send_point(&mut self) {
         let (point, mods) = (self.point(), self.mouse_mods());
-        self.tell(Event::Moved(point, mods, self.mods.super_key()));
+        self.send(Event::Moved(point, mods, self.mods.super_key()));
     }
 
     /// A new picture came: it is drawn when the window system says so.
@@ -196,11 +196,11 @@ impl Stage {
         // one that has the keyboard is not asked about.
         if !self.has_focus && !shown.is_occluded && shown.window.is_minimized() == Some(true) {
             shown.is_occluded = true;
-            self.tell(Event::Visible(false));
-            return self.tell(painted);
+            self.send(Event::Visible(false));
+            return self.send(painted);
         }
         if shown.is_occluded {
-            self.tell(painted);
+            self.send(painted);
         } else {
             shown.is_asked = true;
             shown.window.request_redraw();
@@ -241,7 +241,7 @@ impl Stage {
         shown.follow(&picture);
         if is_asked {
             self.note(&picture);
-            self.tell(Event::Painted(picture.n, picture.made));
+            self.send(Event::Painted(picture.n, picture.made));
         }
     }
 
@@ -288,16 +288,16 @@ impl Stage {
         match ime {
             Ime::Preedit(text, cursor) => {
                 self.is_composing = !text.is_empty();
-                self.tell(Event::Preedit(text, cursor.map(|(_, end)| end)));
+                self.send(Event::Preedit(text, cursor.map(|(_, end)| end)));
             }
             Ime::Commit(text) => {
                 self.is_composing = false;
-                self.tell(Event::Commit(text));
+                self.send(Event::Commit(text));
             }
             Ime::Enabled => {}
             Ime::Disabled => {
                 self.is_composing = false;
-                self.tell(Event::Preedit(String::new(), None));
+                self.send(Event::Preedit(String::new(), None));
             }
         }
     }
@@ -306,7 +306,7 @@ impl Stage {
     fn uncover(&mut self) {
         let Some(shown) = &mut self.shown else { return };
         if std::mem::take(&mut shown.is_occluded) {
-            self.tell(Event::Visible(true));
+            self.send(Event::Visible(true));
         }
     }
 
@@ -326,7 +326,7 @@ impl Stage {
         let size = LogicalSize::new(size.width.max(LEAST.0), size.height.max(LEAST.1));
         // Some systems answer at once instead of by an event.
         if shown.window.request_inner_size(size).is_some() {
-            self.tell_size();
+            self.send_size();
         }
     }
 
@@ -375,11 +375,11 @@ impl ApplicationHandler<Order> for Stage {
             WindowEvent::RedrawRequested => self.draw(),
             WindowEvent::Resized(size) => {
                 if size.width > 0 && size.height > 0 {
-                    self.tell(Event::Visible(true));
+                    self.send(Event::Visible(true));
                 }
-                self.tell_size();
+                self.send_size();
             }
-            WindowEvent::ScaleFactorChanged { .. } => self.tell_size(),
+            WindowEvent::ScaleFactorChanged { .. } => self.send_size(),
             WindowEvent::Moved(at) => {
                 let is_free = self.shown.as_ref().is_some_and(|it| !it.window.is_maximized());
                 if is_free {
@@ -388,14 +388,14 @@ impl ApplicationHandler<Order> for Stage {
                     let at = outer.unwrap_or(at);
                     self.place.at = Some((at.x, at.y));
                     let place = self.place;
-                    self.tell(Event::Placed(place));
+                    self.send(Event::Placed(place));
                 }
             }
-            WindowEvent::CloseRequested => self.tell(Event::Close),
+            WindowEvent::CloseRequested => self.send(Event::Close),
             WindowEvent::Destroyed => {
                 // Another program took the window away: nothing can be drawn any more.
                 self.shown = None;
-                self.tell(Event::Close);
+                self.send(Event::Close);
             }
             WindowEvent::Focused(has) => {
                 self.has_focus = has;
@@ -405,12 +405,12 @@ impl ApplicationHandler<Order> for Stage {
                 } else {
                     self.is_composing = false;
                 }
-                self.tell(Event::Focus(has));
+                self.send(Event::Focus(has));
             }
             WindowEvent::Occluded(is_hidden) => match &mut self.shown {
                 Some(shown) if is_hidden => {
                     shown.is_occluded = true;
-                    self.tell(Event::Visible(false));
+                    self.send(Event::Visible(false));
                 }
                 _ => self.uncover(),
             },
@@ -418,7 +418,7 @@ impl ApplicationHandler<Order> for Stage {
                 self.mods = mods.state();
                 // What is under the mouse may be a link now.
                 if self.is_inside {
-                    self.tell_point();
+                    self.send_point();
                 }
             }
             WindowEvent::KeyboardInput { event, is_synthetic, .. } => {
@@ -427,7 +427,7 @@ impl ApplicationHandler<Order> for Stage {
                     && !self.is_composing
                     && let Some(press) = keys::press(&event, self.mods)
                 {
-                    self.tell(Event::Key(press));
+                    self.send(Event::Key(press));
                 }
             }
             WindowEvent::Ime(ime) => self.ime(ime),
@@ -435,11 +435,11 @@ impl ApplicationHandler<Order> for Stage {
                 self.at = position;
                 self.pointer();
                 self.is_inside = true;
-                self.tell_point();
+                self.send_point();
             }
             WindowEvent::CursorLeft { .. } => {
                 self.is_inside = false;
-                self.tell(Event::Gone);
+                self.send(Event::Gone);
             }
             WindowEvent::MouseInput { state, button, .. } => {
                 let button = match button {
@@ -451,7 +451,7 @@ impl ApplicationHandler<Order> for Stage {
                 let is_down = state == ElementState::Pressed;
                 let (point, mods) = (self.point(), self.mouse_mods());
                 let has_super = self.mods.super_key();
-                self.tell(Event::Button(Press { is_down, button, point, mods, has_super }));
+                self.send(Event::Button(Press { is_down, button, point, mods, has_super }));
             }
             // The second half of a turn that came as a button.
             WindowEvent::MouseWheel { .. }
@@ -464,9 +464,9 @@ impl ApplicationHandler<Order> for Stage {
                     }
                 };
                 let (point, mods) = (self.point(), self.mouse_mods());
-                self.tell(Event::Wheel(Wheel { by, is_points, point, mods }));
+                self.send(Event::Wheel(Wheel { by, is_points, point, mods }));
             }
-            WindowEvent::DroppedFile(path) => self.tell(Event::Dropped(path)),
+            WindowEvent::DroppedFile(path) => self.send(Event::Dropped(path)),
             _ => {}
         }
     }

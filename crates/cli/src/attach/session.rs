@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
             if is_lost {
                 self.sending = None;
                 self.doubtful += std::mem::take(&mut self.sent);
-                self.tell_lost().await?;
+                self.report_lost().await?;
             }
             // A new connection also when only output was dropped: its queue begins empty.
             let Person { keyboard, signals } = &mut person;
@@ -148,14 +148,14 @@ impl<'a> Session<'a> {
                 Meaning::Text(text) | Meaning::Scroll(text) => self.put(text),
             }
             if is_lost {
-                self.tell_lost().await?;
+                self.report_lost().await?;
             }
         }
         std::future::pending().await
     }
 
     /// Says in the last row that the daemon is gone, and what becomes of typing.
-    async fn tell_lost(&mut self) -> Outcome<()> {
+    async fn report_lost(&mut self) -> Outcome<()> {
         let Some(Size { rows, cols }) = tty::size() else { return Ok(()) };
         let mut text = " the daemon has stopped; waiting for the next one".to_owned();
         match self.typed.len() {

@@ -185,7 +185,7 @@ fn worked(entries: &[TraceEntry]) -> Duration {
                 let micros = entry.at.as_micros().saturating_sub(began.as_micros());
                 all += Duration::from_micros(u64::try_from(micros).unwrap_or(0));
             }
-            TraceBody::Said(_) | TraceBody::Called(_) | TraceBody::Returned(_) => {}
+            TraceBody::Text(_) | TraceBody::Called(_) | TraceBody::Returned(_) => {}
         }
     }
     all
@@ -206,7 +206,7 @@ mod tests {
         let status = TraceBody::Status;
         let entries = vec![
             at(0, status(TraceStatus::Running)),
-            at(2, TraceBody::Said(ItemId::new("a"))),
+            at(2, TraceBody::Text(ItemId::new("a"))),
             at(3, status(TraceStatus::Waiting)),
             at(60, status(TraceStatus::Running)),
             at(64, status(TraceStatus::Waiting)),

@@ -128,9 +128,9 @@ pub struct TraceItem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceContent {
     /// The child was sent a message.
-    Told(String),
+    Prompt(String),
     /// It said something.
-    Said(String),
+    Reply(String),
     Thought(String),
     /// It called a tool.
     Called {
@@ -296,7 +296,7 @@ impl Tx<'_> {
                 if !is_done {
                     return;
                 }
-                vec![TraceBody::Said(name())]
+                vec![TraceBody::Text(name())]
             }
             ItemBody::Tool(_) if is_done => {
                 let contents = live.read();
@@ -451,7 +451,7 @@ fn activity(item: &Item) -> Option<String> {
 
 /// The words of an entry, from the child's thread.
 fn words_of(body: &TraceBody, live: Option<&LiveThread>) -> Option<TraceContent> {
-    let (TraceBody::Said(item) | TraceBody::Called(item) | TraceBody::Returned(item)) = body else {
+    let (TraceBody::Text(item) | TraceBody::Called(item) | TraceBody::Returned(item)) = body else {
         return content_of(body, None);
     };
     let contents = live?.read();
@@ -462,11 +462,11 @@ fn content_of(body: &TraceBody, item: Option<&Item>) -> Option<TraceContent> {
     match body {
         TraceBody::Status(status) => return Some(TraceContent::Status(*status)),
         TraceBody::Cut => return Some(TraceContent::Cut),
-        TraceBody::Said(_) | TraceBody::Called(_) | TraceBody::Returned(_) => {}
+        TraceBody::Text(_) | TraceBody::Called(_) | TraceBody::Returned(_) => {}
     }
     Some(match (body, &item?.body) {
-        (_, ItemBody::User { text, .. }) => TraceContent::Told(text.clone()),
-        (_, ItemBody::Agent { text, .. }) => TraceContent::Said(text.clone()),
+        (_, ItemBody::User { text, .. }) => TraceContent::Prompt(text.clone()),
+        (_, ItemBody::Agent { text, .. }) => TraceContent::Reply(text.clone()),
         (_, ItemBody::Reasoning { summary, content, .. }) => {
             let parts = if content.is_empty() { summary } else { content };
             TraceContent::Thought(parts.join("\n"))

@@ -153,7 +153,7 @@ impl Commands {
     /// If no such process runs for this connection.
     pub fn terminate(&self, by: u64, id: &str) -> Result<()> {
         let process = self.core.inner.commands.driven(id, by)?;
-        self.tell_stopping(&process, None);
+        self.announce_stopping(&process, None);
         process.stop();
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Commands {
         let process = self.core.inner.commands.find(id)?;
         let was_running = process.view().state == ProcessState::Running;
         if was_running {
-            self.tell_stopping(&process, reason);
+            self.announce_stopping(&process, reason);
         }
         Ok(was_running && !stop_all(vec![process]).await.is_empty())
     }
@@ -205,7 +205,7 @@ impl Commands {
     /// Ends all processes, waits for that, and names them.
     pub async fn stop_all(&self) -> Vec<String> {
         let all = self.core.inner.commands.all_running();
-        all.iter().for_each(|process| self.tell_stopping(process, None));
+        all.iter().for_each(|process| self.announce_stopping(process, None));
         stop_all(all).await
     }
 
@@ -213,14 +213,14 @@ impl Commands {
     pub async fn stop_of(&self, owner: u64) -> Vec<String> {
         let mut all = self.core.inner.commands.all_running();
         all.retain(|process| process.owner() == owner);
-        all.iter().for_each(|process| self.tell_stopping(process, None));
+        all.iter().for_each(|process| self.announce_stopping(process, None));
         stop_all(all).await
     }
 
     /// Said before it is done, so that nothing about its end comes first.
-    fn tell_stopping(&self, process: &Process, reason: Option<String>) {
+    fn announce_stopping(&self, process: &Process, reason: Option<String>) {
         let program = ProgramName::Command(process.id().to_owned());
-        self.core.tell_stopping(ProcessStopping { program, reason });
+        self.core.announce_stopping(ProcessStopping { program, reason });
     }
 }
 

@@ -136,7 +136,7 @@ impl Imports {
         if hooks.is_empty() {
             return;
         }
-        let Ok(place) = Arc::clone(&self.room().told_hooks).try_acquire_owned() else {
+        let Ok(place) = Arc::clone(&self.room().notice_hooks).try_acquire_owned() else {
             tracing::warn!(event = event.word(), "too many hooks run; this one does not");
             return;
         };

@@ -19,7 +19,7 @@ use crate::rooms::Imports;
 const REMEMBERED: usize = 512;
 
 /// Events whose hooks run in the background at the same time.
-const TOLD_HOOKS: usize = 32;
+const NOTICE_HOOKS: usize = 32;
 
 /// A server of an item: the workspace, the item's id and what its file was like.
 pub(super) type ServerKey = (PathBuf, String, String);
@@ -39,7 +39,7 @@ pub(crate) struct Room {
     /// Held while decisions change or are evaluated, so that an older evaluation never wins.
     pub(super) evaluating: tokio::sync::Mutex<()>,
     /// Places for hooks that run in the background.
-    pub(super) told_hooks: Arc<Semaphore>,
+    pub(super) notice_hooks: Arc<Semaphore>,
 }
 
 impl Room {
@@ -52,7 +52,7 @@ impl Room {
             servers: Mutex::default(),
             failed: Mutex::default(),
             evaluating: tokio::sync::Mutex::default(),
-            told_hooks: Arc::new(Semaphore::new(TOLD_HOOKS)),
+            notice_hooks: Arc::new(Semaphore::new(NOTICE_HOOKS)),
         }
     }
 

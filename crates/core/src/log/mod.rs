@@ -92,7 +92,7 @@ impl Log {
 
 impl Core {
     /// Says that a program was asked to end.
-    pub(crate) fn tell_stopping(&self, stopping: ProcessStopping) {
+    pub(crate) fn announce_stopping(&self, stopping: ProcessStopping) {
         self.inner.log.spine.send(None, [NoticeBody::Stopping(Box::new(stopping))]);
     }
 }

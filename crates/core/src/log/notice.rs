@@ -381,7 +381,7 @@ impl NoticeBody {
             NoticeBody::Trace(change) => matches!(change, TraceChange::Item { .. }),
             NoticeBody::Workflow(notice) => matches!(notice.change, RunChange::Output { .. }),
             NoticeBody::Task(change) => matches!(change, TaskChange::Output(_)),
-            NoticeBody::Team(change) => matches!(change, rookery_teams::Change::Said { .. }),
+            NoticeBody::Team(change) => matches!(change, rookery_teams::Change::Text { .. }),
             _ => false,
         }
     }

@@ -99,9 +99,9 @@ fn of_trace(change: &TraceChange) -> usize {
         TraceChange::Created(_) | TraceChange::Ended(_) => HEAD,
         TraceChange::Status { detail, .. } => detail.as_ref().map_or(0, String::len),
         TraceChange::Item { item, .. } => match &item.content {
-            TraceContent::Told(text) | TraceContent::Said(text) | TraceContent::Thought(text) => {
-                text.len()
-            }
+            TraceContent::Prompt(text)
+            | TraceContent::Reply(text)
+            | TraceContent::Thought(text) => text.len(),
             TraceContent::Called { call, tool, input } => call.len() + tool.len() + input.len(),
             TraceContent::Returned { call, is_error: _, output } => call.len() + output.len(),
             TraceContent::Status(_) | TraceContent::Cut => 0,
@@ -143,7 +143,7 @@ fn of_team(change: &rookery_teams::Change) -> usize {
     match change {
         Change::Started(team) => HEAD * (1 + team.members.len() + team.tasks.len()),
         Change::MemberStarted(..) => HEAD,
-        Change::Said { text, .. } => text.len(),
+        Change::Text { text, .. } => text.len(),
         Change::Ended { end, .. } => {
             end.message.as_ref().map_or(0, String::len) + end.error.as_ref().map_or(0, String::len)
         }

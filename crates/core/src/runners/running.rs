@@ -63,7 +63,7 @@ impl Runners {
         drop(running);
         let Some(stop) = stop else { return false };
         let program = ProgramName::AtRunner(id.to_owned());
-        self.core.tell_stopping(ProcessStopping { program, reason });
+        self.core.announce_stopping(ProcessStopping { program, reason });
         stop.cancel();
         true
     }

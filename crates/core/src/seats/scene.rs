@@ -26,7 +26,7 @@ impl Seats {
     }
 
     /// What is visible around terminals.
-    pub fn surroundings(&self) -> Scene {
+    pub fn scene_around_terminals(&self) -> Scene {
         self.scene_around(false)
     }
 

@@ -211,7 +211,7 @@ impl Tx<'_> {
             Kind::Handoff { to, checkpoint, title, summary, risks, next_actions } => {
                 let from = session.into();
                 let new = NewHandoff { from, to, checkpoint, title, summary, risks, next_actions };
-                Created::Handoff(self.hand_over(new, Source::Report).id)
+                Created::Handoff(self.create_handoff(new, Source::Report).id)
             }
             Kind::Review { checkpoint, summary, differences } => {
                 let new = NewReview { place: session.into(), checkpoint, summary, differences };

@@ -145,7 +145,7 @@ impl Tasks {
         let live = self.core.inner.tasks.live(id);
         if live.is_some() {
             let (program, reason) = (ProgramName::Task(id), cancel.reason.clone());
-            self.core.tell_stopping(ProcessStopping { program, reason });
+            self.core.announce_stopping(ProcessStopping { program, reason });
         }
         // Nothing may be written after it was said to be over.
         live.iter().for_each(|live| live.output.close());

@@ -196,7 +196,7 @@ impl Teams {
     fn reported(&self, live: &Arc<LiveTeam>, thread: ThreadId, turn: TurnId, text: &str) {
         let member = live.look(|state| state.team.of_thread(thread).map(|it| it.id.clone()));
         let Some(member) = member else { return };
-        self.announce([Change::Said { team: live.id, member, turn, text: text.to_owned() }]);
+        self.announce([Change::Text { team: live.id, member, turn, text: text.to_owned() }]);
     }
 
     fn completed(&self, live: &Arc<LiveTeam>, (thread, turn): (ThreadId, TurnId), item: &Item) {

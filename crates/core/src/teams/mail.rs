@@ -8,7 +8,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use rookery_agent::turn::Message as Said;
+use rookery_agent::turn::Message as UserMessage;
 use rookery_model::{Error, ErrorKind, Result, TeamId, ThreadId, Timestamp, TurnId};
 use rookery_teams::{
     Letter, Member, MemberId, MemberStatus, Message, MessageKind, Team, WAITING_BYTES,
@@ -195,7 +195,7 @@ impl Teams {
         starter: &Starter,
     ) -> Result<TurnId> {
         let before = clock::wall();
-        let said = Said { text: text.clone(), ..Said::default() };
+        let said = UserMessage { text: text.clone(), ..UserMessage::default() };
         let sent = self.bring(member, said, expected, starter).await;
         match sent {
             Ok(StartedTurn::New(turn)) => {
@@ -221,14 +221,14 @@ impl Teams {
     async fn bring(
         &self,
         member: &Member,
-        message: Said,
+        message: UserMessage,
         expected: Option<TurnId>,
         starter: &Starter,
     ) -> Result<StartedTurn> {
         let threads = self.core.threads();
         if let Some(expected) = expected {
             return match threads.steer(member.thread, expected, Some(message)).await? {
-                Steered::Told(turn) => Ok(StartedTurn::Steered(turn)),
+                Steered::Accepted(turn) => Ok(StartedTurn::Steered(turn)),
                 Steered::Mismatch(runs) => Err(mismatch(runs)),
             };
         }

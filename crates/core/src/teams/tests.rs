@@ -270,8 +270,8 @@ async fn a_message_starts_a_turn_and_its_end_is_the_members() {
     let turn =
         say(&core, &team, "member-1", r#"MOCK_SCRIPT:[{"text": "all done"}]"#).await.unwrap();
     told.until_status("member-1", MemberStatus::Running).await;
-    let said = told.until(|change| matches!(change, Change::Said { .. })).await;
-    assert!(matches!(said, Change::Said { text, .. } if text == "all done"));
+    let said = told.until(|change| matches!(change, Change::Text { .. })).await;
+    assert!(matches!(said, Change::Text { text, .. } if text == "all done"));
     let Change::Ended { turn: ended, end, .. } = told.until_ended("member-1").await else {
         panic!()
     };

@@ -274,13 +274,13 @@ impl Terminals {
             return;
         }
         for live in lost.into_iter().filter(|live| live.exit_status().is_none()) {
-            if let Err(error) = self.hand_over(&live).await {
+            if let Err(error) = self.give_to_keeper(&live).await {
                 tracing::error!(%error, terminal = %live.id, "a terminal could not be handed to the new keeper");
             }
         }
     }
 
-    async fn hand_over(&self, live: &Arc<Live>) -> Result<()> {
+    async fn give_to_keeper(&self, live: &Arc<Live>) -> Result<()> {
         let duplicate =
             |fd: &OwnedFd| fd.try_clone().map_err(|error| Error::failed(error.to_string()));
         let pty = duplicate(&live.pty)?;

@@ -95,8 +95,8 @@ pub enum StartedTurn {
 /// What became of steering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Steered {
-    /// The turn will hear of it.
-    Told(TurnId),
+    /// The turn takes it up.
+    Accepted(TurnId),
     /// Another turn runs, or none.
     Mismatch(Option<TurnId>),
 }
@@ -338,7 +338,7 @@ impl Threads {
                         if let Some(message) = message {
                             tx.accept_steer(id, message);
                         }
-                        Ok(Steered::Told(expected))
+                        Ok(Steered::Accepted(expected))
                     }
                     active => Ok(Steered::Mismatch(active.as_ref().map(|active| active.turn))),
                 }

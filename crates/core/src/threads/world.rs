@@ -223,7 +223,7 @@ impl Threads {
         })?;
         if terminal.is_alive() {
             let program = ProgramName::Terminal(id);
-            self.core.tell_stopping(ProcessStopping { program, reason });
+            self.core.announce_stopping(ProcessStopping { program, reason });
         }
         match self.end_tool_terminal(id).await {
             // Whoever waited for its end has closed it.

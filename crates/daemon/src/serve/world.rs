@@ -25,7 +25,7 @@ const KEEPER_PATIENCE: Duration = Duration::from_secs(6);
 const LONGEST_PATH: usize = 107;
 
 /// What a daemon tells its terminals; in another world it would be wrong.
-const TOLD_BY_OTHERS: &[&str] =
+const SET_BY_DAEMONS: &[&str] =
     &["ROOKERY_SOCKET", "ROOST_SOCKET", "IDX0_IPC_SOCKET", "IDX0_SHELL_INTEGRATION"];
 
 /// How to start a keeper that ends with its last client and leaves nothing behind. Its directory is its own: it is
@@ -57,7 +57,7 @@ impl PrivateWorld {
         exe_for_keeper: PathBuf,
         shared: Shared,
     ) -> rookery_model::Result<PrivateWorld> {
-        let is_foreign = |name: &std::ffi::OsStr| TOLD_BY_OTHERS.iter().any(|told| name == *told);
+        let is_foreign = |name: &std::ffi::OsStr| SET_BY_DAEMONS.iter().any(|told| name == *told);
         let core = Core::start(CoreConfig {
             state_dir: None,
             keeper: private_keeper(exe_for_keeper),

@@ -22,7 +22,7 @@ pub struct Cx {
     pub(crate) shared: Arc<Shared>,
     pub(crate) notifier: Arc<Notifier>,
     /// The last event of each adapter that this connection was sent.
-    pub(crate) told_events: Arc<Mutex<HashMap<String, u64>>>,
+    pub(crate) sent_events: Arc<Mutex<HashMap<String, u64>>>,
 }
 
 impl Admit for Cx {
@@ -38,7 +38,7 @@ impl Cx {
     /// session.
     pub fn new(core: Core, shared: Arc<Shared>, connection: ConnectionHandle) -> Self {
         let notifier = Notifier::new(core.clone(), Arc::clone(&shared), connection);
-        Self { core, shared, notifier, told_events: Arc::default() }
+        Self { core, shared, notifier, sent_events: Arc::default() }
     }
 
     /// What goes out in step with the replies of this connection.

@@ -148,7 +148,7 @@ fn requests_are_read_without_a_world() {
 }
 
 /// What the link tells faces without being asked.
-const TOLD: &[&str] = &["rookery/view/frame"];
+const NOTIFICATIONS: &[&str] = &["rookery/view/frame"];
 
 /// The files of a directory and of those below, without tests.
 fn sources(dir: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -183,7 +183,7 @@ fn faces_call_only_what_is_served() {
         .into_iter()
         .flat_map(|name| Dialect::named(name).unwrap().ops().0)
         .map(|op| op.name)
-        .chain(TOLD.iter().copied())
+        .chain(NOTIFICATIONS.iter().copied())
         .collect();
     for (face, least) in
         [("crates/view/src/link", 20), ("crates/face/src", 15), ("crates/web/assets", 40)]

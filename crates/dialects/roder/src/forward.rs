@@ -147,7 +147,7 @@ fn is_of_family(news: &News, is_holding_team: bool) -> bool {
     match change {
         Change::Started(_) | Change::Display(..) | Change::MemberStarted(..) => true,
         Change::Status(_, _, status) => *status == MemberStatus::Running,
-        Change::Said { .. } | Change::Ended { .. } | Change::Task(..) | Change::Cleaned { .. } => {
+        Change::Text { .. } | Change::Ended { .. } | Change::Task(..) | Change::Cleaned { .. } => {
             false
         }
     }

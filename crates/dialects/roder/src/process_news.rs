@@ -56,7 +56,7 @@ pub(crate) fn subscribe(cx: &Cx, only: Option<&str>) -> Vec<Process> {
             cx: cx.clone(),
             reader,
             known: HashMap::new(),
-            told: watched.clone(),
+            reported: watched.clone(),
             written: HashMap::new(),
             reasons: HashMap::new(),
         };
@@ -76,7 +76,7 @@ struct Follower {
     /// All there are, watched or not, as they were seen last.
     known: HashMap<String, Process>,
     /// Those that the client was shown last.
-    told: Vec<Process>,
+    reported: Vec<Process>,
     /// How much of what commands wrote is behind us, in bytes.
     written: HashMap<String, u64>,
     /// Why those were asked to end that were.
@@ -158,8 +158,8 @@ impl Follower {
         self.forget(&now).await?;
         let watched = |one: &&Process| self.cx.client.watches_process(&one.process_id);
         let watched: Vec<Process> = now.iter().filter(watched).cloned().collect();
-        if watched != self.told {
-            self.told.clone_from(&watched);
+        if watched != self.reported {
+            self.reported.clone_from(&watched);
             self.send(name::PROCESSES_UPDATED, &ProcessesUpdated { processes: watched }).await?;
         }
         Ok(())
@@ -191,7 +191,12 @@ impl Follower {
         self.written.insert(id.clone(), 0);
         self.known.insert(id.clone(), first.clone());
         let timestamp = process.started_at.clone();
-        self.tell(id, name::PROCESS_STARTED, &ProcessStarted { process: first, timestamp }).await
+        self.notify_watcher(
+            id,
+            name::PROCESS_STARTED,
+            &ProcessStarted { process: first, timestamp },
+        )
+        .await
     }
 
     /// Forgets those that are in no list any more.
@@ -218,15 +223,15 @@ impl Follower {
             ProcessState::Running => Ok(()),
             ProcessState::Exited { exit_code } => {
                 let exited = ProcessExited { process, exit_code, timestamp };
-                self.tell(&id, name::PROCESS_EXITED, &exited).await
+                self.notify_watcher(&id, name::PROCESS_EXITED, &exited).await
             }
             ProcessState::Stopped => {
                 let stopped = ProcessStopped { process, reason, timestamp };
-                self.tell(&id, name::PROCESS_STOPPED, &stopped).await
+                self.notify_watcher(&id, name::PROCESS_STOPPED, &stopped).await
             }
             ProcessState::Failed { error } => {
                 let failed = ProcessFailed { process, error, timestamp };
-                self.tell(&id, name::PROCESS_FAILED, &failed).await
+                self.notify_watcher(&id, name::PROCESS_FAILED, &failed).await
             }
         }
     }
@@ -255,7 +260,7 @@ impl Follower {
         self.reasons.insert(id.clone(), reason.clone());
         let timestamp = show::time(notice.at);
         let stopping = ProcessStopping { process_id: id.clone(), reason, timestamp };
-        self.tell(&id, name::PROCESS_STOPPING, &stopping).await
+        self.notify_watcher(&id, name::PROCESS_STOPPING, &stopping).await
     }
 
     async fn task_output(&mut self, notice: &Notice, written: &TaskOutput) -> Result<(), Over> {
@@ -272,7 +277,7 @@ impl Follower {
             turn_id: written.turn.map(|id| id.to_string()),
             timestamp: show::time(notice.at),
         };
-        self.tell(&id, name::PROCESS_OUTPUT, &output).await
+        self.notify_watcher(&id, name::PROCESS_OUTPUT, &output).await
     }
 
     /// Whether a process has begun and its end was not told. One that is not known yet begins here.
@@ -318,7 +323,7 @@ impl Follower {
                 turn_id: None,
                 timestamp: show::time(found.at),
             };
-            self.tell(&id, name::PROCESS_OUTPUT, &output).await?;
+            self.notify_watcher(&id, name::PROCESS_OUTPUT, &output).await?;
         }
         Ok(())
     }
@@ -330,7 +335,12 @@ impl Follower {
     }
 
     /// Tells of one process, if the client watches it.
-    async fn tell(&self, id: &str, name: &str, params: &impl Serialize) -> Result<(), Over> {
+    async fn notify_watcher(
+        &self,
+        id: &str,
+        name: &str,
+        params: &impl Serialize,
+    ) -> Result<(), Over> {
         match self.cx.client.watches_process(id) {
             true => self.send(name, params).await,
             false => Ok(()),

@@ -79,8 +79,8 @@ pub(crate) fn delta(
         content: part(text, from),
     };
     let shown = match &item.content {
-        core::TraceContent::Told(text) => message("user", text),
-        core::TraceContent::Said(text) => message("assistant", text),
+        core::TraceContent::Prompt(text) => message("user", text),
+        core::TraceContent::Reply(text) => message("assistant", text),
         core::TraceContent::Thought(text) => TraceItem::Reasoning { content: part(text, from) },
         core::TraceContent::Called { call, tool, input } => TraceItem::ToolCall {
             tool_id: call.clone(),

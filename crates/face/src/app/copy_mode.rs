@@ -267,7 +267,7 @@ impl App {
         if mode.follows_from.is_some_and(|from| from != top) {
             mode.follows_from = None;
             mode.at = (top, 0);
-            self.copy_mode_tell(cx);
+            self.send_copy_selection(cx);
         }
     }
 
@@ -295,7 +295,7 @@ impl App {
         if mode.anchor.is_none() {
             return self.warn("v selects first");
         }
-        self.copy_mode_tell(cx);
+        self.send_copy_selection(cx);
         self.copy_selection(cx);
         self.copy = None;
         let to = Some(ScrollTo::Bottom);
@@ -310,7 +310,7 @@ impl App {
                 None => Some((mode.at, kind)),
             };
         }
-        self.copy_mode_tell(cx);
+        self.send_copy_selection(cx);
     }
 
     fn copy_mode_swap(&mut self, cx: &Cx<'_>) {
@@ -339,11 +339,11 @@ impl App {
                 self.hold_view(t, Some(row));
             }
         }
-        self.copy_mode_tell(cx);
+        self.send_copy_selection(cx);
     }
 
     /// Makes the selection of copy mode the viewer's.
-    fn copy_mode_tell(&mut self, _cx: &Cx<'_>) {
+    fn send_copy_selection(&mut self, _cx: &Cx<'_>) {
         let Some(mode) = &self.copy else { return };
         let Some((anchor, kind)) = mode.anchor else {
             self.selection = None;

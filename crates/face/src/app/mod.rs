@@ -195,7 +195,7 @@ pub struct App {
     /// When the last key was pressed while the daemon was away.
     typed_while_lost: Option<u64>,
     /// Keys as the daemon said them last.
-    pub(crate) told_keys: Vec<(String, String, String)>,
+    pub(crate) sent_keys: Vec<(String, String, String)>,
     /// Moods of agents by name, for what `--plain` says.
     moods: BTreeMap<String, link::Mood>,
 }
@@ -275,7 +275,7 @@ impl App {
             is_back: false,
             has_unsent: false,
             typed_while_lost: None,
-            told_keys: Vec::new(),
+            sent_keys: Vec::new(),
             moods: BTreeMap::new(),
         }
     }
@@ -288,10 +288,10 @@ impl App {
     /// What the user chose, as the daemon says it.
     pub(crate) fn take_chosen(&mut self, settings: &Settings, keys: &[(String, String, String)]) {
         self.settings = settings.clone();
-        self.told_keys = keys.to_vec();
+        self.sent_keys = keys.to_vec();
         self.keymap = if self.around.is_window {
             // The prefix belongs to terminal and browser; here that chord is the program's.
-            Keymap::told(keys, None)
+            Keymap::exactly(keys, None)
         } else {
             Keymap::new(keys, settings.prefix.as_deref())
         };

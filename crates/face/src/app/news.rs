@@ -68,7 +68,7 @@ impl App {
     fn take_settings(&mut self, cx: &Cx<'_>) {
         self.pages.web = cx.picture.scene().status.as_ref().and_then(|status| status.web.clone());
         let Some(chosen) = &cx.picture.scene().chosen else { return };
-        if self.settings != chosen.settings || self.told_keys != chosen.keys {
+        if self.settings != chosen.settings || self.sent_keys != chosen.keys {
             self.take_chosen(&chosen.settings, &chosen.keys);
         }
     }

@@ -191,13 +191,13 @@ impl App {
             _ => KeyPreset::Default,
         };
         let face = if self.around.is_window { FaceKind::Window } else { FaceKind::Tui };
-        keys::Keymap::for_face(face, Platform::current(), preset, None, &[]).told()
+        keys::Keymap::for_face(face, Platform::current(), preset, None, &[]).entries()
     }
 
     /// How many bindings differ from those that come with the preset.
     fn changed_keys(&self) -> usize {
         let usual = self.default_keys();
-        let mine = &self.told_keys;
+        let mine = &self.sent_keys;
         let is_in = |keys: &[(String, String, String)], (chord, action): (&str, &str)| {
             keys.iter().any(|(other, does, _)| other == chord && does == action)
         };
@@ -218,7 +218,7 @@ impl App {
             let words = known.action.words();
             let of_action = |key: &&(String, String, String)| key.1 == known.id;
             let mut chords: Vec<&str> =
-                self.told_keys.iter().filter(of_action).map(|key| key.0.as_str()).collect();
+                self.sent_keys.iter().filter(of_action).map(|key| key.0.as_str()).collect();
             chords.sort_by_key(|chord| (chord.starts_with("prefix>"), chord.len()));
             for chord in &chords {
                 let note = if is_usual(chord, known.id) { "" } else { "yours" };
@@ -414,7 +414,7 @@ impl App {
     }
 
     fn rebind(&mut self, action: &str, old: Option<String>, chord: &str) {
-        let before = self.told_keys.iter().find(|(other, ..)| other == chord).cloned();
+        let before = self.sent_keys.iter().find(|(other, ..)| other == chord).cloned();
         if let Some(old) = old.filter(|old| old != chord) {
             self.free_quietly(&old, action);
         }
@@ -442,7 +442,7 @@ impl App {
     /// Gives an action the keys that it comes with.
     fn give_back(&mut self, action: &str) {
         let mine: Vec<String> = self
-            .told_keys
+            .sent_keys
             .iter()
             .filter(|(chord, does, _)| does == action && !self.is_usual(chord, action))
             .map(|key| key.0.clone())

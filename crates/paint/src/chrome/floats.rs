@@ -101,6 +101,6 @@ pub(crate) fn lost(look: &Look<'_>, sheet: &mut Sheet, lost: &Lost) {
         let button = Rect::new(text.right() - 148.0, frame.bottom() - 46.0, 148.0, 30.0);
         sheet.button(button, "Start It Now (u)", Kind::Primary, Button::StartDaemon, false, shades);
         let said = Rect { x: text.x, width: button.x - text.x - 12.0, ..button };
-        sheet.label(&lost.said, said, Side::Left, Ink::new(shades.warn, 12.5));
+        sheet.label(&lost.note, said, Side::Left, Ink::new(shades.warn, 12.5));
     }
 }

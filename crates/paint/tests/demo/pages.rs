@@ -617,7 +617,7 @@ pub(crate) fn lost() -> Scene {
     scene.lost = Some(Lost {
         trying: "connecting again, 3 s".to_owned(),
         unsent: "3 keys may not have arrived: \"ls\\r\"".to_owned(),
-        said: "not sent".to_owned(),
+        note: "not sent".to_owned(),
         can_start: true,
     });
     scene

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
-use super::record::place;
+use super::record::{place, session_text};
 use super::request::AnswerJson;
-use super::{DecodeError, PathJson, id_from_text, session_text};
+use super::{DecodeError, PathJson, id_from_text};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct AcceptedJson<'a> {

@@ -114,7 +114,7 @@ enum TraceBodyJson<'a> {
 impl<'a> TraceBodyJson<'a> {
     fn of(body: &'a model::TraceBody) -> Self {
         match body {
-            model::TraceBody::Said(item) => Self::Said(item.as_str().into()),
+            model::TraceBody::Text(item) => Self::Said(item.as_str().into()),
             model::TraceBody::Called(item) => Self::Called(item.as_str().into()),
             model::TraceBody::Returned(item) => Self::Returned(item.as_str().into()),
             model::TraceBody::Status(status) => Self::Status(TraceStatusJson::of(*status)),
@@ -124,7 +124,7 @@ impl<'a> TraceBodyJson<'a> {
 
     fn into_model(self) -> model::TraceBody {
         match self {
-            Self::Said(item) => model::TraceBody::Said(model::ItemId::new(item)),
+            Self::Said(item) => model::TraceBody::Text(model::ItemId::new(item)),
             Self::Called(item) => model::TraceBody::Called(model::ItemId::new(item)),
             Self::Returned(item) => model::TraceBody::Returned(model::ItemId::new(item)),
             Self::Status(status) => model::TraceBody::Status(status.into_model()),

@@ -6,13 +6,12 @@ use rookery_model as model;
 use serde::{Deserialize, Serialize};
 
 use super::activity::{ActivityJson, RunStateJson};
-use super::record::{CheckpointJson, HandoffJson, QueueJson, ReviewJson};
+use super::record::{
+    CheckpointJson, HandoffJson, QueueJson, ReviewJson, session_from_text, session_text,
+};
 use super::request::RequestJson;
 use super::word::{ModeJson, SourceJson, TurnStatusJson};
-use super::{
-    DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson, id_from_text,
-    session_from_text, session_text,
-};
+use super::{DecodeError, ExitJson, PathJson, ProjectJson, SizeJson, TerminalJson, id_from_text};
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

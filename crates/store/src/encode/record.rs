@@ -11,7 +11,18 @@ use super::word::{
     CategoryJson, CheckpointSourceJson, HandoffStatusJson, ReviewStatusJson, SourceJson,
     TestStatusJson, TimelineKindJson,
 };
-use super::{DecodeError, PathJson, id_from_text, session_from_text, session_text};
+use super::{DecodeError, PathJson, id_from_text};
+
+/// What is written where something belongs to no session.
+const NO_SESSION: model::SessionId = model::SessionId::new(0);
+
+pub(super) fn session_text(session: Option<model::SessionId>) -> String {
+    session.unwrap_or(NO_SESSION).to_string()
+}
+
+pub(super) fn session_from_text(text: &str) -> Result<Option<model::SessionId>, DecodeError> {
+    id_from_text(text).map(|id| (id != NO_SESSION).then_some(id))
+}
 
 /// One record. The kind stands in the table as well, so that lists are found without decoding.
 #[derive(Serialize, Deserialize)]

@@ -63,7 +63,7 @@ impl Program {
 }
 
 /// What came of waiting for a line.
-pub(crate) enum Heard {
+pub(crate) enum Received {
     Line(String),
     Nothing,
     End,
@@ -91,11 +91,11 @@ impl Server {
     }
 
     /// The next line.
-    pub(crate) fn hear(&self) -> Heard {
+    pub(crate) fn hear(&self) -> Received {
         match self.messages.recv_timeout(self.patience) {
-            Ok(line) => Heard::Line(line),
-            Err(RecvTimeoutError::Timeout) => Heard::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Heard::End,
+            Ok(line) => Received::Line(line),
+            Err(RecvTimeoutError::Timeout) => Received::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Received::End,
         }
     }
 }
@@ -104,7 +104,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         // It should end by itself, and take its children along.
         drop(self.input.take());
-        while let Heard::Line(_) = self.hear() {}
+        while let Received::Line(_) = self.hear() {}
         let _ = self.child.kill();
         let _ = self.child.wait();
         for process in processes_of(self.home.path()) {

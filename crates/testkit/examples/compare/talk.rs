@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::judge::judge;
 use crate::rules::Rules;
-use crate::server::{Heard, Program, Server};
+use crate::server::{Program, Received, Server};
 
 /// After this number of steps without any answer the rest is not tried.
 const MAX_SILENCES: usize = 2;
@@ -195,16 +195,16 @@ impl Talk<'_> {
             }
             seen = self.inbox.len();
             match self.server.hear() {
-                Heard::Line(line) => {
+                Received::Line(line) => {
                     // What is no JSON meets no pattern.
                     let message = serde_json::from_str(&line).unwrap_or(Value::String(line));
                     self.inbox.push_back(message);
                 }
-                Heard::Nothing => {
+                Received::Nothing => {
                     self.silences += 1;
                     return Err("no such message came".to_owned());
                 }
-                Heard::End => {
+                Received::End => {
                     self.silences = MAX_SILENCES;
                     return Err("the server ended".to_owned());
                 }
@@ -214,9 +214,9 @@ impl Talk<'_> {
 
     fn expect_end(&mut self) -> Result<Vec<usize>, String> {
         match self.server.hear() {
-            Heard::End => Ok(Vec::new()),
-            Heard::Nothing => Err("the server did not end".to_owned()),
-            Heard::Line(line) => Err(format!("expected the end, got {line}")),
+            Received::End => Ok(Vec::new()),
+            Received::Nothing => Err("the server did not end".to_owned()),
+            Received::Line(line) => Err(format!("expected the end, got {line}")),
         }
     }
 

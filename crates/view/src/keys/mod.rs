@@ -178,14 +178,14 @@ impl Keymap {
 
     /// Every binding as faces are told: trigger, id and title, in the order of the table. One after the
     /// prefix is spelled `prefix>key`.
-    pub fn told(&self) -> Vec<(String, String, String)> {
+    pub fn entries(&self) -> Vec<(String, String, String)> {
         let of_row = |row: &ActionRow| {
             let direct = self.triggers_of(row.action).into_iter().map(|key| key.to_string());
             let after = self.prefixed_of(row.action);
             let after = after.into_iter().map(|key| format!("{PREFIX}>{key}"));
             let (id, title) = (row.id.to_owned(), row.action.words());
-            let told = move |key| (key, id.clone(), title.clone());
-            direct.chain(after).map(told).collect::<Vec<_>>()
+            let entry = move |key| (key, id.clone(), title.clone());
+            direct.chain(after).map(entry).collect::<Vec<_>>()
         };
         ACTIONS.iter().flat_map(of_row).collect()
     }

@@ -296,7 +296,7 @@ fn the_tmux_preset_has_tmuxs_letters_and_no_chords() {
 
 #[test]
 fn faces_are_told_triggers_ids_and_titles() {
-    let told = tui(&[], KeyPreset::Default).told();
+    let told = tui(&[], KeyPreset::Default).entries();
     let row = |key: &str, id: &str, title: &str| (key.to_owned(), id.to_owned(), title.to_owned());
     assert!(told.contains(&row("ctrl+alt+p", "command_palette", "Command Palette")));
     assert!(told.contains(&row("prefix>shift+v", "open_reviews", "Open Reviews")));

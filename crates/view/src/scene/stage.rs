@@ -198,7 +198,7 @@ pub struct Lost {
     /// What may not have arrived, in a sentence; empty if all did.
     pub unsent: String,
     /// What was said of the last key; may be empty.
-    pub said: String,
+    pub note: String,
     /// Whether a button to start the daemon is offered.
     pub can_start: bool,
 }

@@ -91,7 +91,7 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
             false => format!("connecting again, away {} s", lost.away(cx.now)),
         },
         unsent: lost.unsure_line().unwrap_or_default(),
-        said: app.note.as_ref().map(|(_, text)| line(text)).unwrap_or_default(),
+        note: app.note.as_ref().map(|(_, text)| line(text)).unwrap_or_default(),
         can_start: true,
     });
     scene.drop = own.drop;
@@ -103,29 +103,29 @@ pub(crate) fn scene(app: &App, cx: &Cx<'_>, own: &Own, rows: &mut Rows) -> Scene
 
 /// Messages at the edge: those of the daemon, then the window's own.
 pub(crate) fn toasts(shown: &link::Scene, own: &Own) -> Vec<Toast> {
-    let told = shown.toasts.iter().flatten().map(toast);
-    told.chain(own.toasts.iter().cloned()).collect()
+    let sent = shown.toasts.iter().flatten().map(toast);
+    sent.chain(own.toasts.iter().cloned()).collect()
 }
 
 /// Colors of the link as a theme; the usual one before any came.
-pub(crate) fn theme(told: Option<&link::Theme>) -> Theme {
+pub(crate) fn theme(sent: Option<&link::Theme>) -> Theme {
     let mut theme = Theme::fallback();
-    let Some(told) = told.filter(|told| told.named.len() >= 16) else { return theme };
-    theme.name.clone_from(&told.name);
+    let Some(sent) = sent.filter(|sent| sent.named.len() >= 16) else { return theme };
+    theme.name.clone_from(&sent.name);
     let palette = &mut theme.palette;
-    palette.foreground = told.foreground.0;
-    palette.background = told.background.0;
-    palette.cursor = told.cursor.0;
+    palette.foreground = sent.foreground.0;
+    palette.background = sent.background.0;
+    palette.cursor = sent.cursor.0;
     // A theme without a color for this is sent with that of text.
-    palette.selection = Some(told.selection.0).filter(|it| *it != told.foreground.0);
-    for (to, from) in palette.named.iter_mut().zip(&told.named) {
+    palette.selection = Some(sent.selection.0).filter(|it| *it != sent.foreground.0);
+    for (to, from) in palette.named.iter_mut().zip(&sent.named) {
         *to = from.0;
     }
     theme
 }
 
 fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
-    let Some(told) = &cx.picture.scene().sidebar else {
+    let Some(sent) = &cx.picture.scene().sidebar else {
         return Sidebar { is_collapsed: true, ..Sidebar::default() };
     };
     let focused = App::focused(cx);
@@ -159,7 +159,7 @@ fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
     };
     // In the order in which keys walk through them, those that are found if some are looked for.
     let (mut projects, mut elsewhere) = (Vec::<ProjectRow>::new(), None::<Vec<AgentRow>>);
-    for row in app.sidebar_rows(told) {
+    for row in app.sidebar_rows(sent) {
         match row {
             SidebarRow::Project(row) => projects.push(project(row)),
             SidebarRow::Elsewhere => elsewhere = Some(Vec::new()),
@@ -175,17 +175,17 @@ fn sidebar(app: &App, cx: &Cx<'_>, own: &Own) -> Sidebar {
     let usual = scene::layout::SIDEBAR_WIDTH;
     let bounds = scene::layout::SIDEBAR_BOUNDS;
     // The daemon may keep a width in columns; that of a terminal is of no use here.
-    let told_width = if told.width >= bounds.0 { told.width } else { usual };
+    let sent_width = if sent.width >= bounds.0 { sent.width } else { usual };
     let is_narrow = |width: &f32| *width < bounds.0 / 2.0;
     let dragged = own.dragged.filter(|width| !is_narrow(width));
     Sidebar {
-        is_collapsed: own.dragged.map_or(told.collapsed, |width| is_narrow(&width)),
-        width: dragged.or(own.sidebar).unwrap_or(told_width),
+        is_collapsed: own.dragged.map_or(sent.collapsed, |width| is_narrow(&width)),
+        width: dragged.or(own.sidebar).unwrap_or(sent_width),
         projects,
         elsewhere: elsewhere.unwrap_or_default(),
         filter: filter.map(|typed| field(own, typed, app.pages.sidebar.filtering)),
-        are_agents_visible: !told.agents_hidden,
-        chosen: chosen(app, told),
+        are_agents_visible: !sent.agents_hidden,
+        chosen: chosen(app, sent),
         scroll: own.scrolled.0,
     }
 }
@@ -197,11 +197,11 @@ fn renamed(app: &App, own: &Own, start: Option<&String>) -> Option<Field> {
 }
 
 /// The row of the sidebar that has the keyboard, counted over those that are shown.
-fn chosen(app: &App, told: &link::Sidebar) -> Option<usize> {
-    let rows = app.sidebar_rows(told);
+fn chosen(app: &App, sent: &link::Sidebar) -> Option<usize> {
+    let rows = app.sidebar_rows(sent);
     let at = app.sidebar?.min(rows.len().checked_sub(1)?);
     let is_project = |row: &&SidebarRow<'_>| matches!(row, SidebarRow::Project(_));
-    match told.agents_hidden {
+    match sent.agents_hidden {
         true => rows[..=at].iter().filter(is_project).count().checked_sub(1),
         false => Some(at),
     }
@@ -330,22 +330,22 @@ fn missing_font(family: &str) -> Option<(link::Tone, String)> {
 
 fn status(app: &App, cx: &Cx<'_>, own: &Own) -> StatusLine {
     let shown = cx.picture.scene();
-    let told = shown.status.clone().unwrap_or_default();
+    let sent = shown.status.clone().unwrap_or_default();
     let key = |action: &str| app.keymap.keys_of(action).first().map(ToString::to_string);
-    let said = app.note.clone().or_else(|| told.message.map(|it| (it.tone, it.text)));
+    let said = app.note.clone().or_else(|| sent.message.map(|it| (it.tone, it.text)));
     let message = said.or_else(|| missing_font(&own.font.family));
     let term = App::focused(cx).and_then(|t| cx.picture.term(t));
     let other = term.and_then(|term| term.owner()).filter(|owner| !owner.mine);
     StatusLine {
         help_key: key("help").unwrap_or_default(),
-        waiting: told.waiting,
+        waiting: sent.waiting,
         inbox_key: key("open_inbox").unwrap_or_default(),
         palette_key: key("command_palette").unwrap_or_default(),
         message: message.map(|(tone, text)| (tone_of(tone), line(&text))),
         place: shown.title.as_deref().map(line).unwrap_or_default(),
         size: term.map(|it| format!("{}×{}", it.size().cols, it.size().rows)).unwrap_or_default(),
         owner: other.map(|owner| line(&owner.name)),
-        mode: line(&told.mode),
+        mode: line(&sent.mode),
         rights: app.rights.word().to_owned(),
         is_flashing: own.is_flashing,
     }
@@ -396,13 +396,13 @@ fn dialog(app: &App, shown: &link::Scene, own: &Own) -> Option<Dialog> {
     if let Some(question) = &app.question {
         return Some(asked(question, own));
     }
-    let told = shown.dialog.as_ref()?.as_ref()?;
+    let sent = shown.dialog.as_ref()?.as_ref()?;
     Some(Dialog {
-        title: line(&told.title),
-        body: line(&told.body),
-        confirm: told.confirm.clone(),
-        cancel: told.cancel.clone(),
-        is_destructive: told.destructive,
+        title: line(&sent.title),
+        body: line(&sent.body),
+        confirm: sent.confirm.clone(),
+        cancel: sent.cancel.clone(),
+        is_destructive: sent.destructive,
         ..Dialog::default()
     })
 }

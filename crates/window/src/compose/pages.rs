@@ -58,7 +58,7 @@ pub(super) fn new_thread(app: &App, cx: &Cx<'_>, own: &Own) -> NewThread {
 }
 
 fn card(page: &CardPage, scroll: f32, app: &App, own: &Own) -> Option<Card> {
-    let told = page.card()?;
+    let sent = page.card()?;
     Some(Card {
         scroll,
         deny: page.denial().map(|typed| field(own, typed, true)),
@@ -66,25 +66,25 @@ fn card(page: &CardPage, scroll: f32, app: &App, own: &Own) -> Option<Card> {
         question: page.asked(),
         own: page.own_answer().map(|typed| field(own, typed, true)),
         message: app.note.as_ref().map(|(tone, text)| (super::tone_of(*tone), line(text))),
-        ..Card::new(Arc::new(told.clone()))
+        ..Card::new(Arc::new(sent.clone()))
     })
 }
 
 pub(super) fn inbox(app: &App, cx: &Cx<'_>, own: &Own) -> Inbox {
     let shown = cx.picture.scene();
-    let told = shown.inbox.clone().unwrap_or_default();
+    let sent = shown.inbox.clone().unwrap_or_default();
     let waiting = shown.status.as_ref().map_or(0, |status| status.waiting);
     let page = &app.pages.inbox;
     let selected = page.selected.as_ref();
     Inbox {
         waiting,
-        notes: told.total.saturating_sub(waiting),
-        selected: told.rows.iter().position(|row| Some(&row.item) == selected),
+        notes: sent.total.saturating_sub(waiting),
+        selected: sent.rows.iter().position(|row| Some(&row.item) == selected),
         all: page.all,
         is_whole: page.whole,
         first: None,
         card: card(&app.pages.card, points(app.pages.card.scroll), app, own),
-        rows: Arc::new(told.rows.into_iter().map(readable).collect()),
+        rows: Arc::new(sent.rows.into_iter().map(readable).collect()),
     }
 }
 
@@ -125,8 +125,8 @@ fn command(row: &link::CommandRow) -> (String, String) {
 pub(super) fn review(app: &App, own: &Own) -> Review {
     let page = &app.pages.review;
     let text = |member: &str| line(page.info[member].as_str().unwrap_or_default());
-    let told = page.info["comments"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let comments = told.iter().map(|comment| Comment {
+    let sent = page.info["comments"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let comments = sent.iter().map(|comment| Comment {
         path: comment["path"].as_str().unwrap_or_default().to_owned(),
         line: comment["line"].as_u64().and_then(|at| u32::try_from(at).ok()),
         by: author(comment, &app.around.name),

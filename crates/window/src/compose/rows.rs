@@ -247,13 +247,13 @@ fn found_on(find: &FindBar, number: u64) -> Vec<(Range<u16>, bool)> {
 }
 
 fn cursor(term: &dyn Term, theme: &Theme, plain: Look, touched: &Touched<'_>) -> Option<Cursor> {
-    let told = term.cursor();
-    let (row, col) = touched.copy.unwrap_or((told.row, told.col));
+    let sent = term.cursor();
+    let (row, col) = touched.copy.unwrap_or((sent.row, sent.col));
     let row = row.checked_sub(term.view().top).and_then(|row| u16::try_from(row).ok())?;
     if row >= term.size().rows {
         return None;
     }
-    let shape = match (touched.copy.is_some(), told.shape) {
+    let shape = match (touched.copy.is_some(), sent.shape) {
         (true, _) | (false, 0 | 1) => CursorShape::Block,
         (false, 2) => CursorShape::Underline,
         (false, _) => CursorShape::Beam,
@@ -263,7 +263,7 @@ fn cursor(term: &dyn Term, theme: &Theme, plain: Look, touched: &Touched<'_>) ->
         row,
         col: col.min(term.size().cols.saturating_sub(1)),
         shape: if is_hollow { CursorShape::Hollow } else { shape },
-        is_visible: touched.copy.is_some() || told.is_visible,
+        is_visible: touched.copy.is_some() || sent.is_visible,
         color: term.cursor_color().map_or(theme.palette.cursor, |color| color.0),
         text_color: plain.bg,
     })

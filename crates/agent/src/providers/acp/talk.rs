@@ -111,7 +111,7 @@ async fn prepare(
 /// What happened next while an agent works.
 enum Next {
     Cancelled,
-    Said(Vec<ModelEvent>),
+    Events(Vec<ModelEvent>),
     Answered(Result<PromptResponse, agent_client_protocol::Error>),
     Silence,
 }
@@ -140,21 +140,21 @@ async fn converse(
                 if told.session_id.to_string() == mark.session {
                     translator.update(told.update, &mut events);
                 }
-                Next::Said(events)
+                Next::Events(events)
             }
-            Some(ask) = live.inbox.asks.recv() => Next::Said(vec![open.ask(ask, &mut translator)]),
+            Some(ask) = live.inbox.asks.recv() => Next::Events(vec![open.ask(ask, &mut translator)]),
             answer = call.answers.recv(), if !open.asks.is_empty() => {
                 match answer {
                     Some(answer) => open.answer(&answer.id, answer.is_allowed),
                     None => open.call_off(),
                 }
-                Next::Said(Vec::new())
+                Next::Events(Vec::new())
             }
             answer = &mut answer => Next::Answered(answer),
             () = &mut silence, if open.asks.is_empty() => Next::Silence,
         };
         match next {
-            Next::Said(events) => {
+            Next::Events(events) => {
                 silence.as_mut().reset(Instant::now() + options.silence);
                 if call.pass(events).await {
                     continue;

@@ -14,8 +14,8 @@ fn brief(body: &NoticeBody, parent_tool: &str) -> Option<String> {
             Some(format!("created {:?}", summary.trace.status))
         }
         NoticeBody::Trace(TraceChange::Item { item, .. }) => Some(match &item.content {
-            TraceContent::Told(_) => "told".to_owned(),
-            TraceContent::Said(text) => format!("said {text}"),
+            TraceContent::Prompt(_) => "told".to_owned(),
+            TraceContent::Reply(text) => format!("said {text}"),
             TraceContent::Thought(text) => format!("thought {text}"),
             TraceContent::Called { tool, .. } => format!("called {tool}"),
             TraceContent::Returned { is_error, output, .. } => {

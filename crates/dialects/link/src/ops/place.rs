@@ -50,7 +50,7 @@ pub(crate) async fn act(cx: Cx, params: Act) -> Result<Done, Error> {
         (None, None) => seats.run_action(action).await,
         _ => return Err(Error::invalid("args", "this action is about nothing of the kind")),
     };
-    tell(&cx, done)
+    report(&cx, done)
 }
 
 /// What an action is about, if it is named.
@@ -60,7 +60,7 @@ fn number(args: Option<&Value>, name: &str, means: &str) -> Result<Option<u64>, 
 }
 
 /// A failure is shown in the status line as well, for who sent it as a notification.
-fn tell(cx: &Cx, done: model::Result<()>) -> Result<Done, Error> {
+fn report(cx: &Cx, done: model::Result<()>) -> Result<Done, Error> {
     cx.session.change(|state| {
         state.message = done
             .as_ref()
@@ -155,7 +155,7 @@ pub(crate) async fn pane(cx: Cx, params: PaneCall) -> Result<Done, Error> {
         PaneCall::Move { moved, to, side } => seats.move_pane(id(moved), id(to), side.into()).await,
         PaneCall::Break { broken } => seats.break_pane(Some(id(broken))).await,
     };
-    tell(&cx, done)
+    report(&cx, done)
 }
 
 /// A window answers with what it shows.

@@ -7,7 +7,7 @@ use super::Session;
 use crate::make;
 
 /// The state of the open card, if it is another than was told.
-pub(super) fn news(core: &Core, session: &Session, told: &mut Vec<CardNews>) -> Vec<CardNews> {
+pub(super) fn news(core: &Core, session: &Session, sent: &mut Vec<CardNews>) -> Vec<CardNews> {
     let open = session.look(|state| state.card);
     let now: Vec<CardNews> = open
         .and_then(|id| core.requests().recent(id))
@@ -17,9 +17,9 @@ pub(super) fn news(core: &Core, session: &Session, told: &mut Vec<CardNews>) -> 
         })
         .into_iter()
         .collect();
-    if *told == now {
+    if *sent == now {
         return Vec::new();
     }
-    told.clone_from(&now);
+    sent.clone_from(&now);
     now
 }

@@ -17,7 +17,7 @@ pub(super) fn chosen(core: &Core, session: &Session, face: Face) -> Chosen {
     });
     kept.unwrap_or_else(|| {
         let keymap = keymap(&settings, face);
-        let made = Chosen { settings: link_settings(&settings, &keymap), keys: keymap.told() };
+        let made = Chosen { settings: link_settings(&settings, &keymap), keys: keymap.entries() };
         session.look(|state| state.chosen = Some((settings, made.clone())));
         made
     })

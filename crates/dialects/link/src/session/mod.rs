@@ -45,7 +45,7 @@ pub(crate) struct Session {
     state: Mutex<State>,
     wake: Notify,
     /// Set when the connection has to end.
-    parting: watch::Sender<Option<Bye>>,
+    ending: watch::Sender<Option<Bye>>,
     /// Held while input waits for something, so that no other overtakes it.
     pub(crate) input_turn: tokio::sync::Mutex<()>,
 }
@@ -155,22 +155,22 @@ impl Session {
 
     /// The connection has to end. Only the first reason counts.
     pub(crate) fn part(&self, bye: Bye) {
-        self.parting.send_if_modified(|parting| {
-            let is_first = parting.is_none();
-            parting.get_or_insert(bye);
+        self.ending.send_if_modified(|ending| {
+            let is_first = ending.is_none();
+            ending.get_or_insert(bye);
             is_first
         });
     }
 
     /// Whether the connection has to end, whatever becomes of the world.
-    pub(crate) fn is_parting(&self) -> bool {
-        self.parting.borrow().is_some()
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.borrow().is_some()
     }
 
     /// Resolves when the connection has to end.
     pub(crate) async fn closed(&self) -> Bye {
-        let mut parting = self.parting.subscribe();
-        match parting.wait_for(Option::is_some).await {
+        let mut ending = self.ending.subscribe();
+        match ending.wait_for(Option::is_some).await {
             Ok(bye) => bye.unwrap_or(Bye::Stopping),
             // The sender lives as long as the session.
             Err(_) => Bye::Stopping,

@@ -19,7 +19,7 @@ pub(super) struct Notices {
     since: u64,
     /// Items that it was sent, or was looking at, and that are still there.
     known: BTreeSet<u64>,
-    told: BTreeSet<u64>,
+    notified: BTreeSet<u64>,
     refusals: u64,
 }
 
@@ -29,7 +29,7 @@ const REFUSALS: u64 = 1 << 48;
 impl Notices {
     pub(super) fn new(core: &Core) -> Notices {
         let since = core.queue().list().iter().map(|item| item.order).max().unwrap_or(0);
-        Notices { since, known: BTreeSet::new(), told: BTreeSet::new(), refusals: REFUSALS }
+        Notices { since, known: BTreeSet::new(), notified: BTreeSet::new(), refusals: REFUSALS }
     }
 
     /// What is new, and what is settled.
@@ -49,14 +49,14 @@ impl Notices {
         let newer = items.iter().filter(|item| item.order > self.since);
         let newer: BTreeMap<u64, &QueueItem> = newer.map(|item| (item.order, *item)).collect();
         let is_gone = |order: &&u64| !newer.contains_key(order);
-        let gone: Vec<u64> = self.told.iter().filter(is_gone).copied().collect();
-        self.told.retain(|order| newer.contains_key(order));
+        let gone: Vec<u64> = self.notified.iter().filter(is_gone).copied().collect();
+        self.notified.retain(|order| newer.contains_key(order));
         self.known.retain(|order| newer.contains_key(order));
         let mut news: Vec<Notice> = gone.into_iter().map(|gone| Notice::Gone { gone }).collect();
         for item in items.iter().filter(|item| newer.contains_key(&item.order)) {
             let is_told = waits(item.category) || item.category == Category::Completed;
             if is_told && self.known.insert(item.order) && !is_looking(core, viewer, item) {
-                self.told.insert(item.order);
+                self.notified.insert(item.order);
                 let asks = requests.iter().find(|it| item.related == Some(Related::Request(it.id)));
                 let said = NewNotice { body: body(item, asks.copied()), ..notice(core, item) };
                 news.push(Notice::New(said));

@@ -149,7 +149,7 @@ impl Runner {
     async fn run(&mut self) -> Option<Bye> {
         loop {
             self.follow();
-            if !self.is_due && self.wait_or_tell_input().await.is_err() {
+            if !self.is_due && self.wait_or_report_input().await.is_err() {
                 return Some(Bye::Stopping);
             }
             if !self.is_due {
@@ -212,7 +212,7 @@ impl Runner {
 
     /// Sleeps until there is something new. That the kernel has some input is told by itself only if
     /// nothing comes of it for as long as one frame may take.
-    async fn wait_or_tell_input(&mut self) -> Result<(), ()> {
+    async fn wait_or_report_input(&mut self) -> Result<(), ()> {
         let Some(since) = self.session.look(|state| state.input_since) else {
             return self.wait().await;
         };
@@ -436,7 +436,7 @@ impl Runner {
         }
         match bye {
             // Who asked for the stop is still answered.
-            Bye::Stopping if !self.session.is_parting() => self.connection.finish(),
+            Bye::Stopping if !self.session.is_ending() => self.connection.finish(),
             Bye::Stopping | Bye::Restarting | Bye::Revoked | Bye::Stalled | Bye::Replaced => {
                 self.connection.dismiss(bye.close_code());
             }

@@ -40,7 +40,7 @@ fn make_of(core: &Core, viewer: &Viewer, made: &Made<'_>) -> link::Scene {
         return link::Scene { status: Some(made.status()), ..link::Scene::default() };
     }
     let seats = core.seats().of(viewer.id);
-    let around = seats.surroundings();
+    let around = seats.scene_around_terminals();
     let place = seats.place();
     link::Scene {
         page: Some(shown_page(&viewer.page, place.terminal)),

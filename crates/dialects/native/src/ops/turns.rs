@@ -71,7 +71,7 @@ pub(crate) async fn steer(cx: Cx, params: TurnSteer) -> Result<TurnOnly, Error> 
     }
     let message = Message { text: params.text, ..Message::default() };
     match cx.core.threads().steer(thread, turn, Some(message)).await? {
-        Steered::Told(turn) => Ok(TurnOnly { turn: turn.to_string() }),
+        Steered::Accepted(turn) => Ok(TurnOnly { turn: turn.to_string() }),
         Steered::Mismatch(Some(other)) => {
             Err(model::Error::conflict(format!("turn {other} is running instead")).into())
         }

@@ -74,13 +74,13 @@ impl At {
     ) -> Result<State, RpcError> {
         let secrets = (redact != Some(false)).then(|| observation.secrets());
         let id = &self.adapter.id;
-        let last = since.or_else(|| cx.told_events.lock().get(id).copied());
+        let last = since.or_else(|| cx.sent_events.lock().get(id).copied());
         let (version, marks) = (self.version.clone(), cx.shared.adapters.marks());
         let judged = self.adapter.classify(version, observation, marks, last).await;
         let state = judged.map_err(errors::adapter)?;
         let newest = state.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max();
         if let (None, Some(newest)) = (since, newest) {
-            cx.told_events.lock().insert(id.clone(), newest);
+            cx.sent_events.lock().insert(id.clone(), newest);
         }
         Ok(match secrets {
             Some(secrets) => redacted(state, &secrets),

@@ -36,7 +36,7 @@ impl Messages<'_> {
                 let changed = team::TeamMemberStatusChanged { team_id, member_id, status };
                 self.push(name::TEAM_MEMBER_STATUS_CHANGED, &changed);
             }
-            Change::Said { team, member, turn, text } => {
+            Change::Text { team, member, turn, text } => {
                 let said = team::TeamMemberMessageDelta {
                     team_id: team.to_string(),
                     member_id: member.to_string(),

@@ -65,7 +65,7 @@ pub(crate) async fn steer(cx: Cx, params: TurnSteerParams) -> Result<TurnIdResul
     // A text that is no id names no turn that runs.
     let expected = params.expected_turn_id.parse().unwrap_or(model::TurnId::new(0));
     match cx.core.threads().steer(thread, expected, message).await? {
-        Steered::Told(turn) => Ok(TurnIdResult { turn_id: turn.to_string() }),
+        Steered::Accepted(turn) => Ok(TurnIdResult { turn_id: turn.to_string() }),
         Steered::Mismatch(active) => {
             let message = match active {
                 Some(_) => "another turn is running",

@@ -53,7 +53,7 @@ impl CardPage {
             lines.extend(prose(plan, cells, Tint::Text));
         }
         self.push_questions(card, cells, &mut lines);
-        push_surroundings(card, cells, &mut lines);
+        push_run_context(card, cells, &mut lines);
         if let Some(field) = self.deny.as_ref() {
             lines.push(Line::of_pieces(vec![
                 ("deny, because: ".to_owned(), Tint::Accent),
@@ -110,7 +110,7 @@ fn head(card: &Card, cells: u16, wall: i64) -> Vec<Line> {
 }
 
 /// What a command would run with.
-fn push_surroundings(card: &Card, cells: u16, lines: &mut Vec<Line>) {
+fn push_run_context(card: &Card, cells: u16, lines: &mut Vec<Line>) {
     if !card.argv.is_empty() {
         let argv = serde_json::to_string(&card.argv).unwrap_or_default();
         lines.extend(exact_lines(&format!("runs {argv}"), cells, Tint::Dim));

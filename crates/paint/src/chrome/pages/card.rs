@@ -78,7 +78,7 @@ pub(super) fn content(
     for file in card.diff.iter().flatten() {
         y += framed_file(sheet, file, Rect { y, ..place }, shades) + GAP;
     }
-    y += surroundings(sheet, card, Rect { y, ..place }, shades);
+    y += run_context(sheet, card, Rect { y, ..place }, shades);
     y - place.y + 12.0
 }
 
@@ -152,7 +152,7 @@ fn head(sheet: &mut Sheet, page: &Card, place: Rect, now: Now, shades: &Shades) 
 }
 
 /// What a command would run with.
-fn surroundings(sheet: &mut Sheet, card: &Content, place: Rect, shades: &Shades) -> f32 {
+fn run_context(sheet: &mut Sheet, card: &Content, place: Rect, shades: &Shades) -> f32 {
     let mut rows: Vec<(&str, String)> = Vec::new();
     if !card.argv.is_empty() {
         rows.push(("runs", format!("{:?}", card.argv)));

@@ -47,7 +47,7 @@ pub(super) fn child_of() -> impl Strategy<Value = ChildOf> {
 fn entry() -> impl Strategy<Value = TraceEntry> {
     let item = || text().prop_map(ItemId::new);
     let body = prop_oneof![
-        item().prop_map(TraceBody::Said),
+        item().prop_map(TraceBody::Text),
         item().prop_map(TraceBody::Called),
         item().prop_map(TraceBody::Returned),
         one_of::<TraceStatus>().prop_map(TraceBody::Status),

@@ -46,7 +46,7 @@ impl<'a> TermNow<'a> {
     }
 
     /// Links as the viewer may see them.
-    fn told_links(&self, mut links: Vec<(u32, String)>) -> Vec<(u32, String)> {
+    fn shown_links(&self, mut links: Vec<(u32, String)>) -> Vec<(u32, String)> {
         if self.mask.is_some() {
             for (_, uri) in &mut links {
                 if let Cow::Owned(hidden) = Policy::ours().redact(uri) {
@@ -135,7 +135,7 @@ impl Sent {
         self.compare(now, &mut known, &mut entry);
         self.changed_rows(now, &mut known, &mut entry, numbers, room);
         entry.styles = std::mem::take(&mut self.table.new_styles);
-        entry.links = now.told_links(std::mem::take(&mut self.table.new_links));
+        entry.links = now.shown_links(std::mem::take(&mut self.table.new_links));
         entry.found.clone_from(&now.found);
         let is_news = entry != Term { t: entry.t, seq: entry.seq, ..Term::default() };
         if is_news && check && !self.is_behind {
@@ -277,7 +277,7 @@ impl Sent {
         });
         // The next frame has them as well, since it may be read before this answer.
         found.styles = self.table.new_styles[known.0..].to_vec();
-        found.links = now.told_links(self.table.new_links[known.1..].to_vec());
+        found.links = now.shown_links(self.table.new_links[known.1..].to_vec());
         found
     }
 }

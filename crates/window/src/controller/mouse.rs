@@ -179,8 +179,8 @@ impl Controller {
     /// The sidebar has a width; narrower than half of the least, it is shut.
     fn end_sidebar(&mut self) {
         let Some(width) = self.own.dragged.take() else { return };
-        let told = self.driver.face.mirror().scene().sidebar.as_ref();
-        let is_shut = told.is_some_and(|sidebar| sidebar.collapsed);
+        let sent = self.driver.face.mirror().scene().sidebar.as_ref();
+        let is_shut = sent.is_some_and(|sidebar| sidebar.collapsed);
         let is_narrow = width < SIDEBAR_BOUNDS.0 / 2.0;
         if !is_narrow {
             let width = width.clamp(SIDEBAR_BOUNDS.0, SIDEBAR_BOUNDS.1).round();

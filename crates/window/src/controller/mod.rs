@@ -75,7 +75,7 @@ pub(crate) struct Controller {
     flash_until: Option<Instant>,
     place: Place,
     /// The pixels that the daemon knows of.
-    told: Option<Option<link::Pixels>>,
+    sent: Option<Option<link::Pixels>>,
     /// The sidebar's width as the daemon said it last.
     sent_sidebar: Option<f32>,
     /// What it is to be told.
@@ -132,7 +132,7 @@ impl Controller {
             flash_until: None,
             toasts: Vec::new(),
             place: Place::default(),
-            told: None,
+            sent: None,
             sent_sidebar: None,
             resize: None,
             shots: Shots::default(),
@@ -204,7 +204,7 @@ impl Controller {
     async fn step(&mut self, step: Step) {
         match step {
             Step::Opened => {
-                self.told = None;
+                self.sent = None;
                 let font = &self.driver.app.settings.font;
                 self.own.font = FontChoice { family: font.family.clone(), size: font.size };
                 if !self.is_shown {
@@ -244,9 +244,9 @@ impl Controller {
     /// The sidebar's width is the daemon's as soon as that has heard of the one chosen here, or gave it
     /// another one.
     fn follow_sidebar(&mut self) {
-        let told = self.driver.face.mirror().scene().sidebar.as_ref().map(|it| it.width);
-        let before = std::mem::replace(&mut self.sent_sidebar, told);
-        if before.is_some() && before != told {
+        let sent = self.driver.face.mirror().scene().sidebar.as_ref().map(|it| it.width);
+        let before = std::mem::replace(&mut self.sent_sidebar, sent);
+        if before.is_some() && before != sent {
             self.own.sidebar = None;
         }
     }
@@ -271,8 +271,8 @@ impl Controller {
             return;
         }
         let set = Prefs::one("window", json!(self.place));
-        let told = self.driver.face.call(method::PREFS, &set);
-        let _ = tokio::time::timeout(PLACE_WAIT, told).await;
+        let sent = self.driver.face.call(method::PREFS, &set);
+        let _ = tokio::time::timeout(PLACE_WAIT, sent).await;
     }
 
     /// Makes the next picture, unless one is still being drawn or there is nothing to see.
@@ -311,7 +311,7 @@ impl Controller {
         self.driver.app.set_room(link::Size { cols, rows }, false);
         self.driver.pixels = self.pixels();
         let pixels = self.driver.pixels;
-        if self.told.replace(pixels) != Some(pixels) {
+        if self.sent.replace(pixels) != Some(pixels) {
             let size = Some(link::Size { cols, rows });
             let resize = link::Resize { size, ..link::Resize::default() };
             self.resize = Some(resize);

@@ -30,7 +30,7 @@ impl Controller {
         let notice = match notice {
             Notice::New(notice) => notice,
             Notice::Gone { gone } => {
-                self.toasts.retain(|told| told.id != *gone);
+                self.toasts.retain(|sent| sent.id != *gone);
                 return self.show_toasts();
             }
         };
@@ -51,7 +51,7 @@ impl Controller {
     }
 
     fn show_toasts(&mut self) {
-        self.own.toasts = self.toasts.iter().map(|told| told.toast.clone()).collect();
+        self.own.toasts = self.toasts.iter().map(|sent| sent.toast.clone()).collect();
         self.driver.is_dirty = true;
     }
 
@@ -60,30 +60,30 @@ impl Controller {
         // Those that the daemon has for every user come first.
         let others = self.driver.face.mirror().scene().toasts.iter().flatten().count();
         let own = index.checked_sub(others).filter(|own| *own < self.toasts.len());
-        let Some(told) = own.map(|own| self.toasts.remove(own)) else { return };
+        let Some(sent) = own.map(|own| self.toasts.remove(own)) else { return };
         self.show_toasts();
-        if let Some(page) = told.page {
+        if let Some(page) = sent.page {
             self.driver.app.go(page);
         }
     }
 
     /// When the first of them ends.
     pub(super) fn toasts_until(&self) -> Option<Instant> {
-        self.toasts.iter().filter_map(|told| told.until).min()
+        self.toasts.iter().filter_map(|sent| sent.until).min()
     }
 
     /// They are on the screen: the time of those that were not before begins.
     pub(super) fn time_toasts(&mut self) {
         let until = Instant::now() + TOAST;
-        for told in &mut self.toasts {
-            told.until.get_or_insert(until);
+        for sent in &mut self.toasts {
+            sent.until.get_or_insert(until);
         }
     }
 
     /// Those go whose time is over.
     pub(super) fn end_toasts(&mut self) {
         let now = Instant::now();
-        self.toasts.retain(|told| told.until.is_none_or(|until| until > now));
+        self.toasts.retain(|sent| sent.until.is_none_or(|until| until > now));
         self.show_toasts();
     }
 }
