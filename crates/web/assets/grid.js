@@ -4,6 +4,9 @@
 import { clusters } from "./mirror.js";
 
 const ASCII = /^[\x20-\x7e]*$/;
+/** Accents and the like take no cell of their own; a text has signs of one cell, each with those that belong to it. */
+const MARK = /\p{Mn}/u;
+const ONE = /^\P{Mn}\p{Mn}*$/u;
 /** Advances of signs that were measured; a page sees a few hundred. */
 const MOST_MEASURED = 20000;
 
@@ -168,7 +171,7 @@ function paintPieces(nodes, text, runs, styles, metrics) {
   };
   for (const [cluster, cells] of clusters(text)) {
     while (left <= 0) nextRun();
-    if (cells === 1 && isScalar(cluster) && (ASCII.test(cluster) || metrics.isPlain(cluster))) buffer += cluster;
+    if (cells === 1 && ONE.test(cluster) && (ASCII.test(cluster) || metrics.isPlain(cluster))) buffer += cluster;
     else {
       flushText();
       parts.push(boxed(cluster, cells));
@@ -182,11 +185,6 @@ function paintPieces(nodes, text, runs, styles, metrics) {
   flushRun();
 }
 
-/** Whether a cluster is one scalar: in a text each of these counts as a cell, and a letter with its accent is two. */
-function isScalar(cluster) {
-  return cluster.length === (cluster.codePointAt(0) > 0xffff ? 2 : 1);
-}
-
 /** A cluster in a box of its cells, so that no font can shift what follows. */
 function boxed(cluster, cells) {
   const element = document.createElement("span");
@@ -196,9 +194,24 @@ function boxed(cluster, cells) {
   return element;
 }
 
+/** Cells of a text. */
+function cellsIn(text) {
+  return [...text].filter((sign) => !MARK.test(sign)).length;
+}
+
+/** Where in a text a cell begins. */
+function offsetAt(text, cells) {
+  let [at, left] = [0, cells];
+  for (const sign of text) {
+    if (!MARK.test(sign) && left-- === 0) break;
+    at += sign.length;
+  }
+  return at;
+}
+
 /** Cells of a node of a row. */
 function cellsOf(node) {
-  if (node.nodeType === Node.TEXT_NODE) return [...node.data].length;
+  if (node.nodeType === Node.TEXT_NODE) return cellsIn(node.data);
   if (node.dataset?.cells) return Number(node.dataset.cells);
   let sum = 0;
   for (const child of node.childNodes) sum += cellsOf(child);
@@ -218,7 +231,7 @@ export function columnAt(row, node, offset) {
     sum = offset > 0 ? Number(box.dataset.cells) : 0;
     node = box;
   } else if (node.nodeType === Node.TEXT_NODE) {
-    sum = [...node.data.slice(0, offset)].length;
+    sum = cellsIn(node.data.slice(0, offset));
   } else {
     for (const child of [...node.childNodes].slice(0, offset)) sum += cellsOf(child);
   }
@@ -238,7 +251,7 @@ export function placeAt(row, column) {
         left -= cells;
         continue;
       }
-      if (child.nodeType === Node.TEXT_NODE) return [child, [...child.data].slice(0, left).join("").length];
+      if (child.nodeType === Node.TEXT_NODE) return [child, offsetAt(child.data, left)];
       if (child.dataset?.cells) return [parent, [...parent.childNodes].indexOf(child) + (left > 0 ? 1 : 0)];
       return walk(child);
     }

@@ -25,6 +25,21 @@ pub(crate) fn script(title: &str, steps: &Value) -> String {
     format!("{title}\nMOCK_SCRIPT:{steps}")
 }
 
+/// Has a daemon stand still. Each of its threads does so in its own time.
+#[expect(clippy::disallowed_methods, reason = "a signal to a daemon of the test")]
+pub(crate) fn stand_still(daemon: &TestDaemon) {
+    let pid = daemon.pid().to_string();
+    let signaled = std::process::Command::new("kill").args(["-STOP", &pid]).status();
+    assert!(signaled.unwrap().success());
+    let stands = |task: std::fs::DirEntry| {
+        std::fs::read_to_string(task.path().join("stat")).is_ok_and(|stat| stat.contains(") T "))
+    };
+    wait_until("the daemon stands still", PATIENCE, || {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+        tasks.map_while(Result::ok).all(stands)
+    });
+}
+
 impl Page {
     /// A page of a daemon with these lines in `config.conf`.
     #[track_caller]

@@ -3,6 +3,7 @@
 use rookery_testkit::{PATIENCE, wait_until};
 use serde_json::json;
 
+use crate::asker::stand_still;
 use crate::chromium::{Browser, key};
 use crate::page::{Page, WIDE, pairing};
 
@@ -120,7 +121,7 @@ fn keys_that_were_under_way_are_reported_and_never_sent_twice() {
     page.type_keys("echo twi''ce");
     page.until_taken();
     // The daemon stands still, so that what is typed now is on its way when it dies.
-    rookery_testkit_signal(page.daemon.pid(), "-STOP");
+    stand_still(&page.daemon);
     page.type_keys("!?");
     page.daemon.kill9();
     page.until_state("lost");
@@ -137,12 +138,6 @@ fn keys_that_were_under_way_are_reported_and_never_sent_twice() {
     page.until_row(shell, "twice");
     let count = page.rows(shell).iter().filter(|row| row.starts_with("twice")).count();
     assert_eq!(count, 1);
-}
-
-#[expect(clippy::disallowed_methods, reason = "a signal to a daemon of the test")]
-fn rookery_testkit_signal(pid: u32, signal: &str) {
-    let done = std::process::Command::new("kill").args([signal, &pid.to_string()]).status();
-    assert!(done.unwrap().success());
 }
 
 #[test]

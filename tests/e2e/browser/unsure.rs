@@ -1,9 +1,9 @@
 //! A call that was sent when the connection broke is not taken for one that was not, and nothing is sent twice; what is
 //! written outlives the tab.
 
-use rookery_testkit::TestDaemon;
 use serde_json::json;
 
+use crate::asker::stand_still;
 use crate::chromium::key;
 use crate::page::Page;
 
@@ -29,13 +29,6 @@ pub(crate) fn until_sent(page: &Page, method: &str) {
     page.until(&format!("{method} was sent"), script, &[json!(method)]);
 }
 
-/// The daemon stands still: what is sent to it is on its way when it is killed.
-#[expect(clippy::disallowed_methods, reason = "a signal to a daemon of the test")]
-fn halt(daemon: &TestDaemon) {
-    let mut command = std::process::Command::new("kill");
-    assert!(command.args(["-STOP", &daemon.pid().to_string()]).status().unwrap().success());
-}
-
 #[test]
 fn a_decision_without_an_answer_is_reported_and_never_sent_again() {
     let mut page = Page::open();
@@ -45,7 +38,7 @@ fn a_decision_without_an_answer_is_reported_and_never_sent_again() {
     page.until_shown("#approve");
     page.pass_guard();
     watch_sent(&page);
-    halt(&page.daemon);
+    stand_still(&page.daemon);
     page.type_keys("a");
     until_sent(&page, "rookery/requests/answer");
     page.daemon.kill9();
@@ -74,7 +67,7 @@ fn a_message_without_an_answer_stays_in_its_field() {
     page.until_says("#thread", "Hello.");
     page.until_at("#composer");
     watch_sent(&page);
-    halt(&page.daemon);
+    stand_still(&page.daemon);
     page.type_line("on its way");
     until_sent(&page, "rookery/view/thread/send");
     page.daemon.kill9();
