@@ -272,3 +272,67 @@ fn pages_and_what_lies_over_them_are_in_the_daemons_picture() {
     window.wait_over(Some("menu"));
     agree(&window, &daemon, "a menu");
 }
+
+/// The window with a graphics card, or a driver that needs none.
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+
+    impl Pixels {
+        /// The mean difference of a channel.
+        fn mean_difference(&self, other: &Pixels) -> Option<f64> {
+            if (self.width, self.height) != (other.width, other.height) {
+                return None;
+            }
+            let both = self.rgb.iter().flatten().zip(other.rgb.iter().flatten());
+            let sum: u64 = both.map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+            Some(sum as f64 / (self.rgb.len() * 3) as f64)
+        }
+    }
+
+    /// Round corners are smoothed otherwise; a letter that is missing or elsewhere is more.
+    fn agree(window: &Window<'_>, daemon: &TestDaemon, scale: &str) -> Pixels {
+        eventually("the pictures are alike", PATIENCE, || {
+            let (shown, drawn) = (Pixels::of_window(window), Pixels::of_daemon(daemon, scale));
+            let mean = shown.mean_difference(&drawn)?;
+            eprintln!("mean difference {mean}");
+            (mean < 0.05).then_some(shown)
+        })
+    }
+
+    fn shows_what_the_daemon_draws(scale: &str) {
+        let daemon = TestDaemon::start();
+        let Some(display) = Display::start() else { return };
+        let client = daemon.client();
+        let id = client.open_sh(SIGHTS);
+        client.wait_text(id, "sights");
+        let env = [("WINIT_X11_SCALE_FACTOR", scale), ("ICED_BACKEND", "wgpu")];
+        let window = Window::open_with(&daemon, &display, &[], &env);
+        let seen = window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+        if seen["drawn_by"] != "wgpu" {
+            eprintln!(
+                "not tested: no Vulkan driver; the Debian package mesa-vulkan-drivers has one"
+            );
+            return;
+        }
+        window.xdotool(&["mousemove", "2590", "1590"]);
+        let first = agree(&window, &daemon, scale);
+        window.types("some more text");
+        client.wait_text(id, "some more text");
+        assert!(agree(&window, &daemon, scale) != first);
+        // Surfaces follow the window.
+        window.xdotool(&["windowsize", "--sync", &window.id, "900", "640"]);
+        let smaller = agree(&window, &daemon, scale);
+        assert!(smaller.width < first.width);
+    }
+
+    #[test]
+    fn on_a_graphics_card_it_shows_what_the_daemon_draws() {
+        shows_what_the_daemon_draws("1");
+    }
+
+    #[test]
+    fn on_a_graphics_card_it_shows_what_the_daemon_draws_at_twice_the_size() {
+        shows_what_the_daemon_draws("2");
+    }
+}
