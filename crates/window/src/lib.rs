@@ -13,6 +13,7 @@ mod canvas;
 mod compose;
 pub mod compositor;
 mod drawing;
+mod drops;
 #[cfg(feature = "gpu")]
 mod gpu;
 pub mod icon;

@@ -7,10 +7,13 @@ use winit::dpi::{LogicalPosition, LogicalSize};
 use winit::window::{CursorIcon, Window};
 
 use crate::drawing::Drawing;
+use crate::drops::Drops;
 use crate::picture::Picture;
 
 /// What the window is drawn with.
 pub(crate) struct Shown {
+    /// What is dropped on it, where the toolkit takes no files.
+    pub(crate) drops: Option<Drops>,
     pub(crate) window: Arc<Window>,
     pub(crate) drawing: Drawing,
     pub(crate) cache: Cache,

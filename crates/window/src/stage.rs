@@ -27,6 +27,7 @@ use winit::platform::x11::WindowAttributesExtX11;
 use winit::window::{CursorIcon, ImePurpose, UserAttentionType, Window, WindowId};
 
 use crate::drawing::Drawing;
+use crate::drops::Drops;
 use crate::picture::Picture;
 use crate::place::{Screen, fit};
 use crate::shown::Shown;
@@ -133,8 +134,10 @@ impl Stage {
         window.set_ime_purpose(ImePurpose::Terminal);
         let (backend, note) = (self.draws.0, Arc::clone(&self.draws.1));
         let drawing = Drawing::new(&window, backend, note).map_err(|error| error.to_string())?;
+        let drops = self.events.as_ref().and_then(|events| Drops::on(&window, events.downgrade()));
         self.place = place;
         self.shown = Some(Shown {
+            drops,
             window,
             drawing,
             cache: Cache::new(),
@@ -366,6 +369,19 @@ impl ApplicationHandler<Order> for Stage {
                 self.events = None;
                 event_loop.exit();
             }
+        }
+    }
+
+    fn about_to_wait(&mut self, _event_loop: &ActiveEventLoop) {
+        if let Some(drops) = self.shown.as_mut().and_then(|shown| shown.drops.as_mut()) {
+            drops.follow();
+        }
+    }
+
+    /// What stands on the loop's connection goes first.
+    fn exiting(&mut self, _event_loop: &ActiveEventLoop) {
+        if let Some(shown) = &mut self.shown {
+            shown.drops = None;
         }
     }
 

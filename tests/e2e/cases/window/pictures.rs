@@ -18,7 +18,7 @@ use crate::{
 
 /// Pixels of a picture: red, green and blue.
 #[derive(PartialEq)]
-struct Pixels {
+pub(super) struct Pixels {
     width: usize,
     height: usize,
     rgb: Vec<[u8; 3]>,
@@ -50,8 +50,28 @@ impl Pixels {
         Pixels { width, height, rgb: (0..width * height).map(|it| pixel(at(it))).collect() }
     }
 
+    /// A picture in one of the simplest formats: a line with its kind, its size, the highest number, and bytes.
+    pub(super) fn of_ppm(file: &[u8]) -> Pixels {
+        let mut parts = file.splitn(4, |byte| byte.is_ascii_whitespace());
+        assert_eq!(parts.next().unwrap(), b"P6");
+        let mut number =
+            || -> usize { std::str::from_utf8(parts.next().unwrap()).unwrap().parse().unwrap() };
+        let (width, height) = (number(), number());
+        let rgb = parts.next().unwrap().strip_prefix(b"255\n").unwrap();
+        let rgb: Vec<_> = rgb.chunks_exact(3).map(|it| [it[0], it[1], it[2]]).collect();
+        assert_eq!(rgb.len(), width * height);
+        Pixels { width, height, rgb }
+    }
+
+    /// Whether both are the same; where a picture is drawn in parts, the pixels of one rounded corner may have
+    /// another shade.
+    pub(super) fn is_like(&self, other: &Pixels) -> bool {
+        (self.width, self.height) == (other.width, other.height)
+            && self.difference(other).is_none_or(|(count, _)| count <= CORNER)
+    }
+
     /// The picture that the daemon draws of the desk.
-    fn of_daemon(daemon: &TestDaemon, scale: &str) -> Pixels {
+    pub(super) fn of_daemon(daemon: &TestDaemon, scale: &str) -> Pixels {
         let file = daemon.home().join("picture.png");
         let path = file.to_str().unwrap();
         daemon.rookery(&["roostctl", "screenshot", "--scale", scale, "--out", path]).success();
@@ -74,7 +94,7 @@ impl Pixels {
 }
 
 /// Prints what is hard to draw: boxes, colors, wide and combining characters.
-const SIGHTS: &str = r"printf '\033[31mred\033[0m \033[1;4mbold\033[0m \033[7minverse\033[0m\n'
+pub(super) const SIGHTS: &str = r"printf '\033[31mred\033[0m \033[1;4mbold\033[0m \033[7minverse\033[0m\n'
 printf '┌──┬──┐\n│  │  │\n└──┴──┘\n日本 e\314\201 ▁▂▃ ⣿\nsights\n'; exec cat";
 
 fn pictures_are_equal(scale: &str) {
