@@ -156,6 +156,22 @@ const WESTON: Need = Need {
     fuzz_only: false,
 };
 
+/// A compositor of Wayland with a keyboard, a mouse and input methods.
+const SWAY: Need = Need {
+    programs: &["sway"],
+    package: "sway",
+    without: "keys and the mouse are not tested on Wayland",
+    fuzz_only: false,
+};
+
+/// What reads the pixels of that compositor.
+const GRIM: Need = Need {
+    programs: &["grim"],
+    package: "grim",
+    without: "keys and the mouse are not tested on Wayland",
+    fuzz_only: false,
+};
+
 /// A browser, for the page.
 const CHROMIUM: Need = Need {
     programs: &["chromium", "chromium-browser", "google-chrome"],
@@ -218,6 +234,8 @@ const ALL: &[Need] = &[
     XWD,
     SETXKBMAP,
     WESTON,
+    SWAY,
+    GRIM,
     CHROMIUM,
     CHROMEDRIVER,
 ];

@@ -9,8 +9,8 @@ use rookery_view::scene::{Mood, Rgb};
 
 use crate::cost;
 use crate::fonts;
+use crate::renderer::Renderer;
 use crate::shades::{color, faded};
-use crate::tree::Renderer;
 
 /// A rectangle as the renderer wants it.
 pub(crate) fn rectangle(rect: Rect) -> Rectangle {

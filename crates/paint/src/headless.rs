@@ -12,7 +12,8 @@ use tiny_skia::{Mask, PixmapMut};
 
 use crate::cost::{self, Cost};
 use crate::painter::PaintError;
-use crate::tree::{Renderer, background, renderer, view};
+use crate::renderer::{Renderer, renderer, software};
+use crate::tree::{background, view};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,9 @@ impl HeadlessRenderer {
             .ok_or_else(too_large)?;
         let viewport = Viewport::with_physical_size(size, scale);
         let all = [Rectangle::with_size(logical)];
-        self.renderer.draw(&mut canvas, &mut mask, &viewport, &all, background);
+        let renderer = software(&mut self.renderer)
+            .ok_or_else(|| PaintError::Drawing("the renderer is the GPU's".to_owned()))?;
+        renderer.draw(&mut canvas, &mut mask, &viewport, &all, background);
         self.mask = Some(mask);
         self.opaque.resize(pixels * 3, 0);
         for (rgb, bgra) in self.opaque.chunks_exact_mut(3).zip(self.canvas.chunks_exact(4)) {

@@ -9,25 +9,16 @@ use std::sync::Arc;
 
 use iced_core::widget::{Tree, tree};
 use iced_core::{
-    Color, Element, Length, Pixels, Rectangle, Renderer as _, Size, Widget, layout, mouse, renderer,
+    Color, Element, Length, Rectangle, Renderer as _, Size, Widget, layout, mouse, renderer,
 };
 use rookery_view::scene::Scene;
 
 use crate::brush::{rectangle, replay};
-use crate::fonts;
 use crate::grid::{GridView, Memory};
 use crate::plan::Plan;
+use crate::renderer::Renderer;
 use crate::shades::color;
 use crate::sheet::Sheet;
-
-/// The renderer the tree is drawn with.
-pub type Renderer = iced_tiny_skia::Renderer;
-
-/// A renderer with the fonts that the tree needs.
-pub fn renderer() -> Renderer {
-    fonts::load();
-    Renderer::new(fonts::SANS, Pixels(13.0))
-}
 
 /// The color behind everything.
 pub fn background(scene: &Scene) -> Color {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use iced_core::{Color, Rectangle, Size};
 use iced_graphics::{Viewport, damage};
-use iced_tiny_skia::{Layer, Renderer};
+use iced_tiny_skia::Layer;
+use rookery_paint::Software;
 use softbuffer::{Context, Rect, SoftBufferError, Surface};
 use tiny_skia::{Mask, PixmapMut};
 use winit::window::Window;
@@ -71,7 +72,7 @@ impl Canvas {
     /// may have lost what was there.
     pub(crate) fn present(
         &mut self,
-        renderer: &mut Renderer,
+        renderer: &mut Software,
         viewport: &Viewport,
         ground: Color,
         is_whole: bool,

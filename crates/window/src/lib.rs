@@ -12,6 +12,10 @@ mod canvas;
 mod compose;
 pub mod compositor;
 mod controller;
+mod drawing;
+mod drops;
+#[cfg(feature = "gpu")]
+mod gpu;
 pub mod icon;
 mod keys;
 pub mod libraries;
@@ -51,6 +55,24 @@ const EVENTS: usize = 1024;
 /// Reads a file, unless it is longer than this.
 pub type ReadFile = Arc<dyn Fn(&Path, u64) -> Result<Vec<u8>, String> + Send + Sync>;
 
+/// Hears of something that the person may want to know.
+pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Whether this program was built so that it can draw with a graphics card.
+pub const HAS_GPU: bool = cfg!(feature = "gpu");
+
+/// What the window is drawn with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// A graphics card if there is one and the program can use it, else the processor.
+    #[default]
+    Best,
+    /// The processor.
+    Software,
+    /// A graphics card, also one that the processor stands in for.
+    Gpu,
+}
+
 /// Everything that a window needs from outside.
 pub struct Options {
     /// The daemon's socket.
@@ -61,6 +83,10 @@ pub struct Options {
     pub look: bool,
     /// On X11, whatever else there is.
     pub x11: bool,
+    /// What it is drawn with.
+    pub backend: Backend,
+    /// Hears of what is drawn otherwise than it was meant to be.
+    pub note: Note,
     /// The page to begin with.
     pub page: Option<Page>,
     /// Where the user's settings lie, as it is shown.
@@ -195,13 +221,14 @@ pub fn run(mut options: Options) -> Result<Ended, WindowError> {
     let slot = controller::slot();
     let (sender, receiver) = mpsc::channel(EVENTS);
     let trace = options.trace.take();
+    let draws = (options.backend, Arc::clone(&options.note));
     let thinking = {
         let slot = Arc::clone(&slot);
         let thread = std::thread::Builder::new().name("window-control".to_owned());
         let started = thread.spawn(move || think(options, slot, proxy, receiver));
         started.map_err(|error| WindowError::Thread(error.to_string()))?
     };
-    let mut stage = Stage::new(slot, sender, trace);
+    let mut stage = Stage::new(slot, sender, trace, draws);
     let shown = events.run_app(&mut stage);
     let was_open = stage.is_open();
     let ended = stage.finish();

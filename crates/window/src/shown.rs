@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use iced_runtime::user_interface::Cache;
-use rookery_paint::Renderer;
 use winit::dpi::{LogicalPosition, LogicalSize};
 use winit::window::{CursorIcon, Window};
 
-use crate::canvas::Canvas;
+use crate::drawing::Drawing;
+use crate::drops::Drops;
 use crate::picture::Picture;
 
 /// What the window is drawn with.
 pub(crate) struct Shown {
+    /// What is dropped on it, where the toolkit takes no files.
+    pub(crate) drops: Option<Drops>,
     pub(crate) window: Arc<Window>,
-    pub(crate) canvas: Canvas,
-    pub(crate) renderer: Renderer,
+    pub(crate) drawing: Drawing,
     pub(crate) cache: Cache,
     pub(crate) picture: Option<Picture>,
     pub(crate) pointer: CursorIcon,

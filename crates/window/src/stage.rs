@@ -26,11 +26,12 @@ use winit::platform::wayland::WindowAttributesExtWayland;
 use winit::platform::x11::WindowAttributesExtX11;
 use winit::window::{CursorIcon, ImePurpose, UserAttentionType, Window, WindowId};
 
-use crate::canvas::Canvas;
+use crate::drawing::Drawing;
+use crate::drops::Drops;
 use crate::picture::Picture;
 use crate::place::{Screen, fit};
 use crate::shown::Shown;
-use crate::{APP_ID, Ended, Event, Order, Place, Press, Slot, Wheel, keys, pointer};
+use crate::{APP_ID, Backend, Ended, Event, Note, Order, Place, Press, Slot, Wheel, keys, pointer};
 
 /// The smallest window, in points.
 const LEAST: (f32, f32) = (320.0, 200.0);
@@ -39,6 +40,8 @@ pub(crate) struct Stage {
     slot: Slot,
     events: Option<mpsc::Sender<Event>>,
     trace: Option<Box<dyn Write + Send>>,
+    /// What windows are drawn with.
+    draws: (Backend, Note),
     shown: Option<Shown>,
     mods: ModifiersState,
     at: PhysicalPosition<f64>,
@@ -58,11 +61,13 @@ impl Stage {
         slot: Slot,
         events: mpsc::Sender<Event>,
         trace: Option<Box<dyn Write + Send>>,
+        draws: (Backend, Note),
     ) -> Stage {
         Stage {
             slot,
             events: Some(events),
             trace,
+            draws,
             shown: None,
             mods: ModifiersState::empty(),
             at: PhysicalPosition::new(0.0, 0.0),
@@ -127,12 +132,14 @@ impl Stage {
         let window = Arc::new(window);
         window.set_ime_allowed(true);
         window.set_ime_purpose(ImePurpose::Terminal);
-        let canvas = Canvas::new(&window).map_err(|error| error.to_string())?;
+        let (backend, note) = (self.draws.0, Arc::clone(&self.draws.1));
+        let drawing = Drawing::new(&window, backend, note).map_err(|error| error.to_string())?;
+        let drops = self.events.as_ref().and_then(|events| Drops::on(&window, events.downgrade()));
         self.place = place;
         self.shown = Some(Shown {
+            drops,
             window,
-            canvas,
-            renderer: rookery_paint::renderer(),
+            drawing,
             cache: Cache::new(),
             picture: None,
             pointer: CursorIcon::Default,
@@ -222,20 +229,22 @@ impl Stage {
         let root = rookery_paint::view_plan::<(), ()>(&picture.plan);
         let cache = std::mem::take(&mut shown.cache);
         let logical = viewport.logical_size();
-        let mut interface = UserInterface::build(root, logical, cache, &mut shown.renderer);
+        let renderer = shown.drawing.renderer();
+        let mut interface = UserInterface::build(root, logical, cache, renderer);
         let style = Style { text_color: Color::WHITE };
-        interface.draw(&mut shown.renderer, &(), &style, mouse::Cursor::Unavailable);
+        interface.draw(renderer, &(), &style, mouse::Cursor::Unavailable);
         shown.cache = interface.into_cache();
         let ground = rookery_paint::background(&picture.scene);
-        let window = Arc::clone(&shown.window);
         // What lay over the window may have left anything there.
         let is_asked = std::mem::take(&mut shown.is_asked);
-        let drawn = shown.canvas.present(&mut shown.renderer, &viewport, ground, !is_asked, || {
-            window.pre_present_notify();
-        });
+        let drawn = shown.drawing.present(&viewport, ground, !is_asked);
         if let Err(error) = drawn {
-            // It counts as one that is not seen.
+            // It counts as one that is not seen, unless it is drawn once more.
             tracing::warn!(%error, "a picture was not drawn");
+            if error.is_passing() {
+                shown.is_asked = is_asked;
+                shown.window.request_redraw();
+            }
             return;
         }
         shown.follow(&picture);
@@ -264,6 +273,7 @@ impl Stage {
             "takes_text": facts.takes_text,
             "over_link": facts.is_over_link,
             "places": pointer::places(picture),
+            "drawn_by": self.shown.as_ref().map(|shown| shown.drawing.name()),
         });
         // A trace that cannot be written is no reason to stop.
         let _ = writeln!(trace, "{line}").and_then(|()| trace.flush());
@@ -359,6 +369,19 @@ impl ApplicationHandler<Order> for Stage {
                 self.events = None;
                 event_loop.exit();
             }
+        }
+    }
+
+    fn about_to_wait(&mut self, _event_loop: &ActiveEventLoop) {
+        if let Some(drops) = self.shown.as_mut().and_then(|shown| shown.drops.as_mut()) {
+            drops.follow();
+        }
+    }
+
+    /// What stands on the loop's connection goes first.
+    fn exiting(&mut self, _event_loop: &ActiveEventLoop) {
+        if let Some(shown) = &mut self.shown {
+            shown.drops = None;
         }
     }
 

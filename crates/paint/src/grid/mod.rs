@@ -18,8 +18,8 @@ use self::row::{Geometry, RowDrawing, Stroke};
 use crate::brush::{Brush, rectangle};
 use crate::cost;
 use crate::fonts::Mono;
+use crate::renderer::Renderer;
 use crate::shades::{color, faded};
-use crate::tree::Renderer;
 
 /// Rows that may change before the whole grid counts as changed: beyond that, a window repaints
 /// faster in one piece.

@@ -63,6 +63,11 @@ impl Canvas {
         Canvas { width: info.width as usize, height: info.height as usize, pixels }
     }
 
+    pub(crate) fn of_rgba(width: usize, height: usize, bytes: &[u8]) -> Canvas {
+        let pixels = bytes.chunks_exact(4).map(|rgba| (rgba[0], rgba[1], rgba[2])).collect();
+        Canvas { width, height, pixels }
+    }
+
     pub(crate) fn at(&self, x: f32, y: f32) -> Rgb {
         self.pixels[y as usize * self.width + x as usize]
     }

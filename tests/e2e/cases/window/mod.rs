@@ -7,6 +7,7 @@ mod crash;
 mod desktop;
 mod drop;
 mod habits;
+mod hands;
 mod hostile;
 mod ime;
 mod keys;
@@ -14,6 +15,8 @@ mod mouse;
 mod pages;
 mod pictures;
 mod settings;
+mod source;
+mod sway;
 mod wayland;
 
 use std::{

@@ -18,7 +18,7 @@ use crate::{
 
 /// Pixels of a picture: red, green and blue.
 #[derive(PartialEq)]
-struct Pixels {
+pub(super) struct Pixels {
     width: usize,
     height: usize,
     rgb: Vec<[u8; 3]>,
@@ -50,8 +50,28 @@ impl Pixels {
         Pixels { width, height, rgb: (0..width * height).map(|it| pixel(at(it))).collect() }
     }
 
+    /// A picture in one of the simplest formats: a line with its kind, its size, the highest number, and bytes.
+    pub(super) fn of_ppm(file: &[u8]) -> Pixels {
+        let mut parts = file.splitn(4, |byte| byte.is_ascii_whitespace());
+        assert_eq!(parts.next().unwrap(), b"P6");
+        let mut number =
+            || -> usize { std::str::from_utf8(parts.next().unwrap()).unwrap().parse().unwrap() };
+        let (width, height) = (number(), number());
+        let rgb = parts.next().unwrap().strip_prefix(b"255\n").unwrap();
+        let rgb: Vec<_> = rgb.chunks_exact(3).map(|it| [it[0], it[1], it[2]]).collect();
+        assert_eq!(rgb.len(), width * height);
+        Pixels { width, height, rgb }
+    }
+
+    /// Whether both are the same; where a picture is drawn in parts, the pixels of one rounded corner may have
+    /// another shade.
+    pub(super) fn is_like(&self, other: &Pixels) -> bool {
+        (self.width, self.height) == (other.width, other.height)
+            && self.difference(other).is_none_or(|(count, _)| count <= CORNER)
+    }
+
     /// The picture that the daemon draws of the desk.
-    fn of_daemon(daemon: &TestDaemon, scale: &str) -> Pixels {
+    pub(super) fn of_daemon(daemon: &TestDaemon, scale: &str) -> Pixels {
         let file = daemon.home().join("picture.png");
         let path = file.to_str().unwrap();
         daemon.rookery(&["roostctl", "screenshot", "--scale", scale, "--out", path]).success();
@@ -74,7 +94,7 @@ impl Pixels {
 }
 
 /// Prints what is hard to draw: boxes, colors, wide and combining characters.
-const SIGHTS: &str = r"printf '\033[31mred\033[0m \033[1;4mbold\033[0m \033[7minverse\033[0m\n'
+pub(super) const SIGHTS: &str = r"printf '\033[31mred\033[0m \033[1;4mbold\033[0m \033[7minverse\033[0m\n'
 printf '┌──┬──┐\n│  │  │\n└──┴──┘\n日本 e\314\201 ▁▂▃ ⣿\nsights\n'; exec cat";
 
 fn pictures_are_equal(scale: &str) {
@@ -271,4 +291,68 @@ fn pages_and_what_lies_over_them_are_in_the_daemons_picture() {
     window.clicks(700, 500, "3");
     window.wait_over(Some("menu"));
     agree(&window, &daemon, "a menu");
+}
+
+/// The window with a graphics card, or a driver that needs none.
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+
+    impl Pixels {
+        /// The mean difference of a channel.
+        fn mean_difference(&self, other: &Pixels) -> Option<f64> {
+            if (self.width, self.height) != (other.width, other.height) {
+                return None;
+            }
+            let both = self.rgb.iter().flatten().zip(other.rgb.iter().flatten());
+            let sum: u64 = both.map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+            Some(sum as f64 / (self.rgb.len() * 3) as f64)
+        }
+    }
+
+    /// Round corners are smoothed otherwise; a letter that is missing or elsewhere is more.
+    fn agree(window: &Window<'_>, daemon: &TestDaemon, scale: &str) -> Pixels {
+        eventually("the pictures are alike", PATIENCE, || {
+            let (shown, drawn) = (Pixels::of_window(window), Pixels::of_daemon(daemon, scale));
+            let mean = shown.mean_difference(&drawn)?;
+            eprintln!("mean difference {mean}");
+            (mean < 0.05).then_some(shown)
+        })
+    }
+
+    fn shows_what_the_daemon_draws(scale: &str) {
+        let daemon = TestDaemon::start();
+        let Some(display) = Display::start() else { return };
+        let client = daemon.client();
+        let id = client.open_sh(SIGHTS);
+        client.wait_text(id, "sights");
+        let env = [("WINIT_X11_SCALE_FACTOR", scale), ("ICED_BACKEND", "wgpu")];
+        let window = Window::open_with(&daemon, &display, &[], &env);
+        let seen = window.wait("the terminal is shown", |seen| seen["terminal"] == id);
+        if seen["drawn_by"] != "wgpu" {
+            eprintln!(
+                "not tested: no Vulkan driver; the Debian package mesa-vulkan-drivers has one"
+            );
+            return;
+        }
+        window.xdotool(&["mousemove", "2590", "1590"]);
+        let first = agree(&window, &daemon, scale);
+        window.types("some more text");
+        client.wait_text(id, "some more text");
+        assert!(agree(&window, &daemon, scale) != first);
+        // Surfaces follow the window.
+        window.xdotool(&["windowsize", "--sync", &window.id, "900", "640"]);
+        let smaller = agree(&window, &daemon, scale);
+        assert!(smaller.width < first.width);
+    }
+
+    #[test]
+    fn on_a_graphics_card_it_shows_what_the_daemon_draws() {
+        shows_what_the_daemon_draws("1");
+    }
+
+    #[test]
+    fn on_a_graphics_card_it_shows_what_the_daemon_draws_at_twice_the_size() {
+        shows_what_the_daemon_draws("2");
+    }
 }

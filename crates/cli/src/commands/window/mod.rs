@@ -14,7 +14,7 @@ use std::{
 use rookery_daemon::homes::Homes;
 use rookery_host::Clipboards;
 use rookery_native::wire::{GetStatus, RaiseWindow, Raised};
-use rookery_window::{Ended, Options, WindowError, compositor, libraries};
+use rookery_window::{Backend, Ended, HAS_GPU, Options, WindowError, compositor, libraries};
 
 use crate::{
     args,
@@ -139,9 +139,6 @@ fn open(args: &args::Window, display: Display) -> Outcome<Result<ExitCode, Windo
     if is_raised {
         return Ok(Ok(ExitCode::SUCCESS));
     }
-    if let Some(backend) = tui::variable("ICED_BACKEND").filter(|it| it != "tiny-skia") {
-        output::note(format!("ICED_BACKEND={backend} is not used: the window draws in software"));
-    }
     let trace = args.trace.as_deref().map(create).transpose()?;
     match rookery_window::run(Options {
         x11: display == Display::X11,
@@ -182,6 +179,8 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
         name: name(),
         look: args.look,
         x11: false,
+        backend: backend(tui::variable("ICED_BACKEND").as_deref()),
+        note: Arc::new(|text| output::note(text)),
         page: args.page.map(tui::page),
         settings_file: tui::shortened(&homes.roost_config()),
         agents: tui::installed_agents(),
@@ -196,6 +195,27 @@ fn options(args: &args::Window, homes: &Homes, trace: Option<Box<dyn Write + Sen
         read: Arc::new(read_file),
         clipboards: Clipboards::start(true),
         trace,
+    }
+}
+
+/// What the window is drawn with: the first of the names that iced has for it.
+fn backend(names: Option<&str>) -> Backend {
+    let mut names = names.unwrap_or_default().split(',').map(str::trim);
+    match names.find(|name| !name.is_empty()) {
+        None => Backend::Best,
+        Some("tiny-skia") => Backend::Software,
+        Some("wgpu") if HAS_GPU => Backend::Gpu,
+        Some("wgpu") => {
+            output::note(
+                "ICED_BACKEND=wgpu is not used: the window draws in software, since this program was built \
+                 without the feature gpu",
+            );
+            Backend::Software
+        }
+        Some(name) => {
+            output::note(format!("ICED_BACKEND={name} is not known: use tiny-skia or wgpu"));
+            Backend::Best
+        }
     }
 }
 
