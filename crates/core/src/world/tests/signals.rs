@@ -97,8 +97,10 @@ const CHANGES: &[Change] = &[
     }),
 ];
 
-/// What else changes, beside the world and without words to those who follow.
-const OTHERS: &[(Shows, fn(&Core))] = &[
+/// A change beside the world and without a notice, and whom it wakes.
+type OtherChange = (Shows, fn(&Core));
+
+const OTHERS: &[OtherChange] = &[
     (Shows::Agents, |core| core.inner.agents.change_settings(|_| {})),
     (Shows::Devices, |core| {
         let paired = core.devices().pair(ViewerRights::Look, None, Reach::Here);

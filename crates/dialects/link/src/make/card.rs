@@ -14,8 +14,7 @@ use crate::session::scene::{project_of, terminal_of, title_of};
 
 /// The card of an item of the queue, or of a request, or of both.
 pub(crate) fn card(core: &Core, item: Option<&QueueItem>, request: Option<&Request>) -> Card {
-    let session =
-        item.map_or(None, |item| item.session).or_else(|| request.and_then(Request::session));
+    let session = item.and_then(|item| item.session).or_else(|| request.and_then(Request::session));
     let mut card = Card {
         item: item.map(|item| item.id.to_string()),
         request: request.map(|request| request.id.to_string()),
