@@ -31,7 +31,7 @@ default_border none
 seat seat0 hide_cursor 100
 ";
 /// Who it runs as if the tests have all rights: it refuses those.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 /// A compositor without a screen.
 struct Sway {
@@ -54,9 +54,10 @@ impl Sway {
         let config = dir.path().join("config");
         fs::write(&config, CONFIG).unwrap();
         let mut server = if fs::metadata(dir.path()).unwrap().uid() == 0 {
-            chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(dir.path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
             let mut server = home.command("setpriv");
-            let (user, group) = (format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"));
+            let (user, group) =
+                (format!("--reuid={UNPRIVILEGED}"), format!("--regid={UNPRIVILEGED}"));
             server.args([&user, &group, "--clear-groups", "sway"]);
             server
         } else {
